@@ -38,10 +38,10 @@ from neurok.learned.part_features import find_copies
 from neurok.learned.part_views import stack_clouds, turned
 from neurok_lab.data.still import category, moving_files
 from neurok_lab.evaluation.tables import markdown, put_section, stamp
+from neurok_lab.train.articulation import PIECE_RECIPES as RECIPES
 from neurok_lab.train.batches import POOL, PieceViewConfig, augmented_pieces
 from neurok_lab.train.examples import SOURCES, PieceExample, PieceSources, Thing, training_things
 from neurok_lab.train.losses import PieceTargets, PieceTask
-from neurok_lab.train.pieces import RECIPES
 from neurok_lab.train.versions import plain_pieces
 
 FOLDS = (
@@ -198,7 +198,7 @@ def learn(seen: Sequence[Seen], steps: int) -> PieceModel:
     """The layers above the encoder, taught by AdamW with a step size that falls over the last 70 %."""
     torch.manual_seed(0)
     rng, recipe = np.random.default_rng(0), RECIPES["base"]
-    task = PieceTask(recipe.model, recipe.weights)
+    task = PieceTask(recipe.model)
     taught = [weight for name, weight in task.named_parameters() if ".encoder." not in f".{name}"]
     optimizer = torch.optim.AdamW(taught, lr=RATE, weight_decay=recipe.weight_decay)
     groups = [[one for one in seen if one.source == source] for source in SOURCES]

@@ -6,7 +6,7 @@ import pytest
 from neurok.errors import NeurokError
 from neurok.io import save
 from neurok.modelling.shapes import slab
-from neurok_lab.data.named_motions import named_files, named_joints
+from neurok_lab.data.still import named_files, named_joints
 from neurok_lab.train.examples import PieceSources, training_things, watched
 from neurok_lab.train.versions import STATIC, TURNS, bodies_of
 from solids import of_parts

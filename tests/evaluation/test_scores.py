@@ -11,7 +11,6 @@ from neurok_lab.evaluation.cases import (
     Case,
     Judge,
     boxed_articulation,
-    inside_closed,
     is_closed,
     random_states,
     solid_faces,
@@ -74,11 +73,8 @@ def test_doubled_and_inverted_faces_enclose_the_same_solid():
         assert volume == pytest.approx(np.pi / 6, rel=0.05)
 
 
-def test_rays_tell_inside_from_outside_of_a_box():
+def test_a_box_is_closed_and_one_without_a_face_is_not():
     shape = box((1.0, 2.0, 0.5))
-    points = np.random.default_rng(0).uniform(-1.2, 1.2, (2000, 3))
-    truth = (np.abs(points) < [0.5, 1.0, 0.25]).all(axis=1)
-    assert np.array_equal(inside_closed(points, shape.vertices, shape.faces), truth)
     assert is_closed(shape.vertices, shape.faces)
     assert not is_closed(shape.vertices, shape.faces[1:])
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from neurok.core import Asset, Clip, Mesh
-from neurok.modelling.shapes import box, sphere
-from neurok_lab.worlds.soft.checks import check_clip, is_inside, jitter_share
+from neurok.modelling.shapes import box
+from neurok_lab.worlds.soft.checks import check_clip, jitter_share
 from neurok_lab.worlds.soft.grids import SheetGrid
 
 FRAMES = 30
@@ -101,15 +101,6 @@ def test_a_first_frame_far_from_rest_is_a_mismatch():
     moved = Mesh(asset.mesh.vertices + [0.0, 0.0, 0.5], asset.mesh.faces)
     wrong = Asset(moved, (replace(asset.clips[0], rest=moved),))
     assert "rest_mismatch" in check_clip(wrong)
-
-
-def test_inside_is_told_from_outside_for_a_ball():
-    ball = sphere(1.0, 32, 20)
-    points = np.random.default_rng(0).uniform(-1.2, 1.2, (500, 3))
-    distance = np.linalg.norm(points, axis=1)
-    clear = np.abs(distance - 1.0) > 0.03
-    found = is_inside(points, ball.vertices, ball.faces)
-    np.testing.assert_array_equal(found[clear], (distance < 1.0)[clear])
 
 
 def test_a_cloth_that_falls_through_a_table_penetrates():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from neurok.geometry.operators import face_normals
 from neurok.geometry.sampling import sample_surface
 from neurok.modelling.booleans import union
 from neurok.modelling.forms import code_of, mesh_of
@@ -21,7 +22,6 @@ from neurok_lab.parts.centre_line import (
     tube_along,
 )
 from neurok_lab.parts.form_fit import Standing, Target, missed
-from neurok_lab.parts.part_points import face_normals
 
 BENT = np.array(
     [[0.4, -0.5, 0.0], [0.4, 0.45, 0.0], [0.4, 0.5, 0.1], [0.4, 0.5, 0.9], [-0.4, 0.5, 1.0], [-0.4, -0.5, 1.0]]
@@ -30,7 +30,7 @@ BENT = np.array(
 
 def points_on(shape: Shape, count: int = 1000):
     drawn = sample_surface(shape.vertices, shape.faces, count, np.random.default_rng(0))
-    return drawn.interpolate(shape.vertices), face_normals(shape)[drawn.face_ids]
+    return drawn.interpolate(shape.vertices), face_normals(shape.vertices, shape.faces)[drawn.face_ids]
 
 
 def frame():

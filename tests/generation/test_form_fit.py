@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from neurok.geometry import lie
+from neurok.geometry.operators import face_normals
 from neurok.geometry.sampling import sample_surface
 from neurok.modelling.booleans import to_manifold, union
 from neurok.modelling.forms import Hollow, code_of, mesh_of
 from neurok.modelling.shapes import box
-from neurok_lab.parts.form_fit import FORM_FIT, Standing, Target, fit_form, missed
-from neurok_lab.parts.part_cutting import CutConfig, cut
-from neurok_lab.parts.part_points import face_normals
+from neurok_lab.parts.form_fit import Standing, Target, fit_form, missed
+from neurok_lab.parts.part_cutting import cut
 
 SIZE = np.array([0.3, 0.5, 0.2])
 BLOCK = code_of("block", widths=np.full(5, 0.6), depths=np.full(5, 0.4), corner=0.1, edges=[0.1, 0.1])
@@ -22,8 +22,8 @@ SPREAD, MIDDLE = np.full(24, 0.2), np.zeros(24)
 def target_of(stands, count=700):
     solid = stands.solid
     drawn = sample_surface(solid.vertices, solid.faces, count, np.random.default_rng(1))
-    points, normals = drawn.interpolate(solid.vertices), face_normals(solid)[drawn.face_ids]
-    return Target.of(points @ stands.turn.T + stands.centre, normals @ stands.turn.T, replace(FORM_FIT, samples=600))
+    points, normals = drawn.interpolate(solid.vertices), face_normals(solid.vertices, solid.faces)[drawn.face_ids]
+    return Target.of(points @ stands.turn.T + stands.centre, normals @ stands.turn.T, 600)
 
 
 def test_a_form_misses_nothing_of_itself_and_all_of_what_is_elsewhere():
@@ -73,7 +73,7 @@ def test_a_fluted_ring_is_found_by_a_fluted_form_and_not_by_a_smooth_one():
 
 def test_an_l_is_cut_into_its_two_boxes_and_a_box_is_left_whole():
     ell = union(box((1.0, 0.2, 0.4)), box((0.2, 1.0, 0.4), (-0.4, 0.4, 0.0)))
-    pieces = cut(ell, CutConfig(pieces=4, planes=19))
+    pieces = cut(ell, 4, 19)
     volumes = [to_manifold(piece).volume() for piece in pieces]
     hulls = [to_manifold(piece).hull().volume() for piece in pieces]
     np.testing.assert_allclose(volumes, hulls, rtol=0.1)

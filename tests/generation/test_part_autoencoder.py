@@ -8,7 +8,7 @@ from neurok.catalogue import draw
 from neurok.geometry.topology import is_watertight
 from neurok.modelling.booleans import to_manifold
 from neurok.modelling.forms import KINDS, Hollow
-from neurok_lab.parts.part_autoencoder import FORMS, PartConfig, PartModel, PartTask, PartWeights, distance_terms
+from neurok_lab.parts.part_autoencoder import FORMS, PartConfig, PartModel, PartTask, distance_terms
 from neurok_lab.parts.part_fit import aspect_of, decode, decode_shape, encode, nearest_material, refine, solid_of
 from neurok_lab.parts.part_points import LAWS, sample_part, values_of
 from neurok_lab.parts.part_set import PartRows, PartViewConfig, stack, statistics_of, stuff_features
@@ -89,7 +89,7 @@ def test_codes_do_not_depend_on_the_order_of_points(rows, codes):
 @pytest.mark.parametrize("codes", ["split", "decoded", "apart", "fused"])
 def test_every_variant_learns_a_handful_of_parts(rows, codes):
     torch.manual_seed(0)
-    task = PartTask(PartConfig(codes=codes, width=16, heads=2, field_width=16, form_width=16), PartWeights())
+    task = PartTask(PartConfig(codes=codes, width=16, heads=2, field_width=16, form_width=16))
     optimizer = torch.optim.Adam(task.parameters(), 5e-3)
     first = last = 0.0
     for step in range(30):
@@ -103,7 +103,7 @@ def test_every_variant_learns_a_handful_of_parts(rows, codes):
 
 
 def test_numbers_that_a_material_has_not_do_not_count(rows):
-    task, (given, targets) = PartTask(SMALL, PartWeights()), batch(rows)
+    task, (given, targets) = PartTask(SMALL), batch(rows)
     assert targets.values.isnan().any()
     terms = task(given, targets._replace(values=torch.full_like(targets.values, float("nan"))))
     assert float(terms.parts["material"].detach()) == 0.0
@@ -112,7 +112,7 @@ def test_numbers_that_a_material_has_not_do_not_count(rows):
 
 def test_true_distances_cost_nothing():
     true = torch.linspace(-0.3, 0.3, 50)[None]
-    terms = distance_terms(true, true, PartWeights())
+    terms = distance_terms(true, true)
     assert float(terms["distance"]) == 0.0
     assert float(terms["right"]) == 1.0
 

@@ -5,6 +5,7 @@ import pytest
 
 from neurok.catalogue import draw
 from neurok.geometry import lie
+from neurok.geometry.operators import face_normals
 from neurok.geometry.sampling import sample_surface
 from neurok.modelling.forms import hollowed
 from neurok.modelling.shapes import Shape, box
@@ -21,14 +22,13 @@ from neurok_lab.evaluation.generation_reconstruction import (
 from neurok_lab.parts.part_autoencoder import PartConfig, PartModel
 from neurok_lab.parts.part_fit import Cloud
 from neurok_lab.parts.part_frames import FrameConfig, cloud_in, frames_of, wall_of
-from neurok_lab.parts.part_points import face_normals
 
 CONFIG = ReconstructionConfig(surface=4000, asked=1000, cells=24, points=200)
 
 
 def points_on(shape: Shape, count: int = 1500):
     drawn = sample_surface(shape.vertices, shape.faces, count, np.random.default_rng(0))
-    return drawn.interpolate(shape.vertices), face_normals(shape)[drawn.face_ids]
+    return drawn.interpolate(shape.vertices), face_normals(shape.vertices, shape.faces)[drawn.face_ids]
 
 
 @pytest.mark.parametrize("axis", [[0.0, 1.0, 0.0], [0.6, 0.0, 0.8]])

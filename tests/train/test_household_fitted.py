@@ -11,9 +11,8 @@ from neurok.catalogue.vocabulary import PART_NAMES
 from neurok.generation.fields import can_be_listed
 from neurok.modelling.forms import CODE, code_of
 from neurok.modelling.shapes import box
-from neurok_lab.data.household_names import part_names, renamed
 from neurok_lab.parts.part_autoencoder import PartConfig, PartModel
-from neurok_lab.train.household_fitted import fitted_thing, with_parents
+from neurok_lab.train.household_fitted import fitted_thing, part_names, renamed, with_parents
 
 pytestmark = pytest.mark.slow
 

@@ -13,12 +13,13 @@ from neurok.core import Joint
 from neurok.errors import NeurokError
 from neurok.learned.grouping_network import SLIDES, STATIC, TURNS
 from neurok_lab.data.still import static_files
+from neurok_lab.train.articulation import PIECE_RECIPES as RECIPES
+from neurok_lab.train.articulation import PieceTraining, measure_pieces
 from neurok_lab.train.batches import augmented_pieces
 from neurok_lab.train.calibration import calibrate_pieces
 from neurok_lab.train.checkpoint import load_weights
 from neurok_lab.train.examples import PieceExample, Thing, piece_examples, plain_examples, prepare_pieces
 from neurok_lab.train.loop import CHECKPOINT, train
-from neurok_lab.train.pieces import RECIPES, PieceTraining, measure
 from neurok_lab.train.versions import (
     FORMS,
     HANDLE_LENGTH,
@@ -147,7 +148,7 @@ def test_an_interrupted_run_ends_as_an_uninterrupted_one(examples, tmp_path):
         assert torch.equal(first, second)
     module = recipe.build()
     load_weights(tmp_path / "cut" / CHECKPOINT, "pieces", [module])
-    assert measure(module.model, examples) == measure(resumed.model, examples)
+    assert measure_pieces(module.model, examples) == measure_pieces(resumed.model, examples)
 
 
 def test_calibration_never_surprises_more(examples):

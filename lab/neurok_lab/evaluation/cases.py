@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 
 from neurok.core import Articulation, Asset, Clip, Mesh
 from neurok.core.mesh import UnitBox
@@ -19,8 +19,6 @@ from neurok.geometry.sampling import SurfaceSamples, sample_surface
 from neurok.geometry.topology import face_components, unique_edges
 from neurok_lab.data.still import UNSEEN_FAMILIES, hold_out
 from neurok_lab.evaluation.tables import spread
-
-_PAIRS_AT_ONCE = 1 << 20
 
 
 def solid_faces(vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]) -> Int[np.ndarray, "G 3"]:
@@ -51,34 +49,6 @@ def is_closed(vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"])
     place = np.unique(vertices[faces.reshape(-1)], axis=0, return_inverse=True)[1].reshape(-1, 3)
     edges = np.sort(place[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2), axis=1)
     return bool((np.unique(edges, axis=0, return_counts=True)[1] % 2 == 0).all())
-
-
-def inside_closed(
-    points: Float[np.ndarray, "N 3"], vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]
-) -> Bool[np.ndarray, " N"]:
-    """Whether each point lies inside a closed surface: a ray from it crosses the surface an odd number of times."""
-    # A crooked direction, so that rays do not run along the flat sides that modelled things have.
-    axes = np.linalg.qr(np.array([[0.91, 0.23, 0.34], [0.11, 0.87, -0.48], [0.29, -0.41, 0.86]]))[0]
-    seen, corners = points @ axes, vertices[faces] @ axes
-    out = np.zeros(len(points), dtype=bool)
-    near = np.flatnonzero(((seen >= corners.min(axis=(0, 1))) & (seen <= corners.max(axis=(0, 1)))).all(axis=1))
-    a, b, c = corners[:, 0], corners[:, 1], corners[:, 2]
-    area = _cross(b - a, c - a)
-    kept = np.abs(area) > 1e-300
-    a, b, c, area = a[kept], b[kept], c[kept], area[kept]
-    step = max(1, _PAIRS_AT_ONCE // max(1, len(a)))
-    for start in range(0, len(near), step):
-        rows = near[start : start + step]
-        p = seen[rows][:, None]
-        u, v = _cross(p - a, c - a) / area, _cross(b - a, p - a) / area
-        hit = (u >= 0) & (v >= 0) & (u + v <= 1)
-        height = a[:, 2] + u * (b - a)[:, 2] + v * (c - a)[:, 2]
-        out[rows] = (hit & (height > p[..., 2])).sum(axis=1) % 2 == 1
-    return out
-
-
-def _cross(u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    return u[..., 0] * v[..., 1] - u[..., 1] * v[..., 0]
 
 
 SUITES = ("partnet", "animated", "families", "soft")

@@ -36,7 +36,7 @@ from neurok.modelling.booleans import from_manifold, to_manifold
 from neurok.modelling.shapes import Shape, join
 from neurok_lab.data.household_real import real_models
 from neurok_lab.parts.part_autoencoder import PartModel
-from neurok_lab.parts.part_cutting import CUTS, CutConfig, joined, rebuild_solid
+from neurok_lab.parts.part_cutting import joined, rebuild_solid
 from neurok_lab.parts.part_fit import has_values, nearest_material
 from neurok_lab.parts.part_frames import FRAMES, FrameConfig, rebuild
 from neurok_lab.parts.part_points import CENTRES, FAMILIES, LAWS, SCALES, stuff_of, surface_of_part, values_of
@@ -166,7 +166,6 @@ def by_parts(
     seen: Surface,
     config: ReconstructionConfig,
     frames: FrameConfig = FRAMES,
-    cuts: CutConfig = CUTS,
 ) -> Answer:
     """Each part made again from its own points, then put at the places of its copies.
 
@@ -177,7 +176,7 @@ def by_parts(
     rows, codes, longest = [], 0, float(np.ptp(assembly.bounds, axis=0).max())
     for number, part in enumerate(assembly.parts):
         if part.mesh is not None and frames.fit:
-            found = rebuild_solid(model, part.copies[0], part.look, float(part.size.max() / longest), cuts, frames)
+            found = rebuild_solid(model, part.copies[0], part.look, float(part.size.max() / longest), frames=frames)
         else:
             found = [rebuild(model, *points_of(part, config.points, config.seed + number), part.look, frames)]
         first, solid = np.linalg.inv(part.poses[0]), joined(found)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -12,8 +11,8 @@ from jaxtyping import Float, Int
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.core import Articulation, Joint
 from neurok.core.articulation import wrap_limits
+from neurok_lab.evaluation.tables import Row, grouped
 
-Row = dict[str, Any]
 # When a predicted joint counts as right; the tables of ``docs/articulation.md`` are made with these.
 RIGHT_AXIS = 10.0  # Angle between the axes at most [deg].
 RIGHT_PIVOT = 0.05  # Distance of the axes at most [share of the object's diagonal].
@@ -158,14 +157,12 @@ def limit_overlap(joint: Joint, answer: Hypothesis) -> float:
 def summarise_joints(rows: list[Row]) -> list[Row]:
     """One row for each group, condition and method, in the order they first appear."""
     out = []
-    keys = dict.fromkeys((row["group"], row["condition"], row["method"]) for row in rows)
-    for group, condition, method in keys:
-        mine = [r for r in rows if (r["group"], r["condition"], r["method"]) == (group, condition, method)]
+    for about, mine in grouped(rows, "group", "condition", "method"):
         parts = [part for row in mine for part in row["parts"]]
         seconds = [row["seconds"] for row in mine]
         facts: Row = {"objects": len(mine), "failed": sum(bool(row["message"]) for row in mine)}
         facts |= {"seconds": float(np.median(seconds)), "slowest": float(np.max(seconds))}
-        out.append({"group": group, "condition": condition, "method": method, **facts, **part_means(parts)})
+        out.append({**about, **facts, **part_means(parts)})
     return out
 
 

@@ -43,7 +43,6 @@ PEERS: dict[str, tuple[Method, str | None]] = {
 """Methods that need nothing but their input, and the package each needs."""
 
 KNOWN = (*PEERS, "pca", "oracle-joints", "neurok[@WEIGHTS][:gram|paper|none][:DIM][:refine]")
-DEFAULT = ("rest", "cpd", "arap", "pca", "neurok", "oracle-joints")
 
 
 @dataclass(frozen=True)

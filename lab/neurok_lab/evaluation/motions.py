@@ -28,7 +28,7 @@ from neurok_lab.data.still import category, static_files
 from neurok_lab.evaluation.articulation import JointSource, plan_weights
 from neurok_lab.evaluation.cases import boxed_articulation, unlabelled
 from neurok_lab.evaluation.tables import Columns, Row, group_tables, grouped, markdown, measured, spread
-from neurok_lab.train.versions import single_surface, with_true_parts
+from neurok_lab.train.versions import melted_truth
 
 STILL = "objects that stand still"
 FOLDERS = ("household/sweethome3d", "household/kenney-furniture-kit", "household/aws-small-house", "furniture_glb")
@@ -139,16 +139,11 @@ def find_motion_method(name: str, objects: Iterable[str] = ()) -> MotionMethod:
         mesh = given(true.mesh)
         return _of_inference(mesh, arguments) if name == "infer" else _of_plan(plan(mesh, **arguments))
 
-    return MotionMethod(label, run, name != "infer", _as_surface if name == "surface" else None)
+    return MotionMethod(label, run, name != "infer", melted_truth if name == "surface" else None)
 
 
 def _as_it_is(mesh: Mesh) -> Mesh:
     return mesh
-
-
-def _as_surface(true: Articulation) -> Articulation:
-    mesh, owners = single_surface(true.mesh)
-    return with_true_parts(mesh, true.mesh.face_parts[owners], true)
 
 
 def _without_seams(mesh: Mesh) -> Mesh:

@@ -15,7 +15,8 @@ from neurok.core import Articulation, Mesh
 from neurok.geometry import lie
 from neurok.geometry.sampling import SurfaceSamples, sample_surface
 from neurok.geometry.topology import face_components, unique_edges, vertex_labels
-from neurok_lab.evaluation.cases import Case, inside_closed, is_closed, random_states, seeded, solid_faces
+from neurok.geometry.voxels import inside_closed
+from neurok_lab.evaluation.cases import Case, is_closed, random_states, seeded, solid_faces
 from neurok_lab.evaluation.tables import Columns, Row, group_tables, grouped, means
 
 States = Float[np.ndarray, "N V 3"]

@@ -35,14 +35,12 @@ def no_motion(rest: Mesh, target: Float[np.ndarray, "N 3"], rng: np.random.Gener
     return rest.vertices
 
 
-def rigid_icp(
-    rest: Mesh, target: Float[np.ndarray, "N 3"], rng: np.random.Generator, rounds: int = 40
-) -> Float[np.ndarray, "V 3"]:
+def rigid_icp(rest: Mesh, target: Float[np.ndarray, "N 3"], rng: np.random.Generator) -> Float[np.ndarray, "V 3"]:
     """The whole object moved rigidly: iterated closest points in both directions."""
     points = sample_surface(rest.vertices, rest.faces, 2000, rng).interpolate(rest.vertices)
     thin, tree = target[rng.permutation(len(target))[:2000]], cKDTree(target)
     transform = np.eye(4)
-    for _ in range(rounds):
+    for _ in range(40):
         moved = lie.apply(transform, points)
         near, owner = tree.query(moved)[1], cKDTree(moved).query(thin)[1]
         new = lie.fit_rigid(np.concatenate([points, points[owner]]), np.concatenate([target[near], thin]))
@@ -57,18 +55,13 @@ def coherent_drift(
     target: Float[np.ndarray, "N 3"],
     rng: np.random.Generator,
     count: int = 500,
-    stiffness: float = 2.0,
-    width: float = 2.0,
     rounds: int = 100,
 ) -> Float[np.ndarray, "V 3"]:
-    """Non-rigid coherent point drift of evenly spread points (pycpd), carried to the vertices by its kernel.
-
-    Points are brought to zero mean and unit variance first, which is the scale that ``stiffness`` and ``width`` are
-    meant for.
-    """
+    """Non-rigid coherent point drift of evenly spread points (pycpd), carried to the vertices by its kernel."""
     require("pycpd", "peers")
     from pycpd import DeformableRegistration
 
+    stiffness = width = 2.0  # for points of zero mean and unit variance
     samples = sample_evenly(rest.vertices, rest.faces, count, rng, oversample=4)
     source = samples.interpolate(rest.vertices)
     thin = target[rng.permutation(len(target))[: 2 * count]]
@@ -88,6 +81,8 @@ def coherent_drift(
 
 
 MAX_FACES = 5000
+PULL = (0.002, 0.2)  # strength of a pair at first and in the end ...
+TRUST = (0.5, 0.05)  # ... and the distance at which it counts half [unit box]
 
 
 def rigid_cells_icp(
@@ -96,13 +91,10 @@ def rigid_cells_icp(
     rng: np.random.Generator,
     rounds: int = 40,
     count: int = 2500,
-    pull: tuple[float, float] = (0.002, 0.2),
-    trust: tuple[float, float] = (0.5, 0.05),
 ) -> Float[np.ndarray, "V 3"]:
     """Closest points in both directions pull on surface samples, ever harder, and far pairs are trusted ever less.
 
-    Works on a coarser mesh with libigl's cotangent weights; neighbouring components are loosely tied. ``pull`` and
-    ``trust`` (a distance in the unit box) go from their first value to their second.
+    Works on a coarser mesh with libigl's cotangent weights; neighbouring components are loosely tied.
     """
     groups = face_components(rest.vertices, rest.faces, rest.face_surfaces)
     coarse, faces, face_groups = decimate(rest.vertices, rest.faces, MAX_FACES, groups)
@@ -110,7 +102,7 @@ def rigid_cells_icp(
     samples = sample_surface(coarse, faces, count, rng)
     thin, tree = target[rng.permutation(len(target))[:count]], cKDTree(target)
     x = coarse.copy()
-    for strength, reach in zip(np.geomspace(*pull, rounds), np.geomspace(*trust, rounds)):
+    for strength, reach in zip(np.geomspace(*PULL, rounds), np.geomspace(*TRUST, rounds)):
         points = samples.interpolate(x)
         forward, near = tree.query(points)
         backward, owner = cKDTree(points).query(thin)
@@ -175,12 +167,10 @@ def principal_components(
     return register_in(space, rest, target, starts, rng)
 
 
-def bones(
-    rest: Mesh, target: Float[np.ndarray, "N 3"], rng: np.random.Generator, seed: int = 0
-) -> Float[np.ndarray, "V 3"]:
+def bones(rest: Mesh, target: Float[np.ndarray, "N 3"], rng: np.random.Generator) -> Float[np.ndarray, "V 3"]:
     """The skeleton of the surface alone, without a plan or a network; the rest shape where there are no bones."""
     space = skeleton_space(rest, loose=True)
-    return rest.vertices if space is None else pose_to_points(space, target, seed).vertices
+    return rest.vertices if space is None else pose_to_points(space, target, 0).vertices
 
 
 def learned(

@@ -14,52 +14,26 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.geometry import lie
-from neurok.geometry.sampling import sample_surface
+from neurok.geometry.operators import face_normals
+from neurok.geometry.sampling import SurfaceSamples, sample_surface
 from neurok.modelling.forms import CODE, Hollow, mesh_of
 from neurok.modelling.shapes import Shape
 from neurok_lab.parts.form_rings import can_be_rings, ring_solid, ring_solids
-from neurok_lab.parts.part_points import face_normals
 
+SAMPLES = 900  # points of the solid
 
-@dataclass(frozen=True)
-class FormFitConfig:
-    """How far and how finely forms are fitted; lengths are in halves of the longest side of the points' box."""
+# When points pair; lengths are in halves of the longest side of the points' box.
+TURNED = 0.3  # length that a right angle between normals counts as (times the root of two) ...
+AGREE = 0.2  # ... and least cosine of the normals of a pair
+BESIDE = 4.0  # pairs that are farther apart than so many medians, but not along the normal, are none
+NEAR = 0.01  # distance at which a point counts as half missed ...
+COARSE = 5.0  # ... and so many times this for a coarse look
 
-    samples: int = 900
-    """Points of the solid."""
-
-    turned: float = 0.3
-    """Length that a right angle between normals counts as when pairs are looked for (times the root of two) ..."""
-
-    agree: float = 0.2
-    """... and least cosine of the normals of a pair."""
-
-    beside: float = 4.0
-    """Pairs that are farther apart than so many medians, but not along the normal, are none."""
-
-    near: float = 0.01
-    """Distance at which a point counts as half missed ..."""
-
-    coarse: float = 5.0
-    """... and so many times this for a coarse look."""
-
-    wide: tuple[float, float, float] = (0.12, 0.7, 0.015)
-    """Distance within which pairs pull: at first, its factor at each step that helps, and the least."""
-
-    nudge: tuple[float, float] = (0.004, 0.03)
-    """Least and largest change of a number by which its effect is measured."""
-
-    damping: float = 0.05
-    """At the start, in shares of the curvature; a fifth after steps that help, fivefold after others."""
-
-    ridge: float = 1e-5
-    """Pull of each number to where it is, in spreads of what was learned from."""
-
-    fruitless: int = 3
-    """Steps in a row that do not help, after which it ends."""
-
-
-FORM_FIT = FormFitConfig()
+WIDE = (0.12, 0.7, 0.015)  # distance within which pairs pull: at first, its factor at each step, and the least
+NUDGE = (0.004, 0.03)  # least and largest change of a number by which its effect is measured
+DAMPING = 0.05  # at the start, in shares of the curvature; a fifth after steps that help, fivefold after others
+RIDGE = 1e-5  # pull of each number to where it is, in spreads of what was learned from
+FRUITLESS = 3  # steps in a row that do not help, after which it ends
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,22 +73,21 @@ class Target:
     unit: float
     """Half of their longest side [m]."""
 
-    config: FormFitConfig = FORM_FIT
+    samples: int = SAMPLES
+    """Points of a solid that are compared with these."""
 
     @staticmethod
-    def of(
-        points: Float[np.ndarray, "N 3"], normals: Float[np.ndarray, "N 3"], config: FormFitConfig = FORM_FIT
-    ) -> Target:
-        return Target(points, normals, max(float(np.ptp(points, axis=0).max()) / 2.0, 1e-6), config)
+    def of(points: Float[np.ndarray, "N 3"], normals: Float[np.ndarray, "N 3"], samples: int = SAMPLES) -> Target:
+        return Target(points, normals, max(float(np.ptp(points, axis=0).max()) / 2.0, 1e-6), samples)
 
     @cached_property
     def tree(self):  # type: ignore[no-untyped-def]
-        return _tree(self.points, self.normals, self)
+        return _tree(self.points, self.normals, self.unit)
 
     def thinned(self, count: int) -> Target:
         """Some of the points, for a first look."""
         pick = np.random.default_rng(0).permutation(len(self.points))[:count]
-        return Target(self.points[pick], self.normals[pick], self.unit, replace(self.config, samples=count))
+        return Target(self.points[pick], self.normals[pick], self.unit, count)
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,24 +124,28 @@ def missed(standing: Standing, target: Target, solid: Shape | None = None) -> fl
 
     The mean of a fine and a coarse look: where nothing fits, the coarse one tells bad from worse.
     """
-    pairs, near = pairs_of(standing, target, standing.solid if solid is None else solid), target.config.near
-    return 0.5 * (pairs.missed(near) + pairs.missed(target.config.coarse * near))
+    pairs = pairs_of(standing, target, standing.solid if solid is None else solid)
+    return 0.5 * (pairs.missed(NEAR) + pairs.missed(COARSE * NEAR))
 
 
 def pairs_of(standing: Standing, target: Target, solid: Shape) -> Pairs:
-    config = target.config
-    drawn = sample_surface(solid.vertices, solid.faces, config.samples, np.random.default_rng(0))
-    points = drawn.interpolate(solid.vertices) @ standing.turn.T + standing.centre
-    normals = face_normals(solid)[drawn.face_ids] @ standing.turn.T
-    there = _tree(points, normals, target).query(_six(target.points, target.normals, target))[1]
-    back = target.tree.query(_six(points, normals, target))[1]
+    drawn, points, normals = _drawn(standing, solid, target.samples)
+    there = _tree(points, normals, target.unit).query(_six(target.points, target.normals, target.unit))[1]
+    back = target.tree.query(_six(points, normals, target.unit))[1]
     ids = np.concatenate([there, np.arange(len(points))])
     other = np.concatenate([np.arange(len(target.points)), back])
     away = np.einsum("ij,ij->i", points[ids] - target.points[other], normals[ids]) / target.unit
     sideways = np.linalg.norm(points[ids] - target.points[other], axis=1) / target.unit
-    agree = np.einsum("ij,ij->i", normals[ids], target.normals[other]) > config.agree
-    agree &= sideways < config.beside * np.median(sideways) + 2.0 * np.abs(away)
+    agree = np.einsum("ij,ij->i", normals[ids], target.normals[other]) > AGREE
+    agree &= sideways < BESIDE * np.median(sideways) + 2.0 * np.abs(away)
     return Pairs(points, normals, drawn.face_ids, drawn.barycentric, ids, away, agree, len(there))
+
+
+def _drawn(standing: Standing, solid: Shape, count: int) -> tuple[SurfaceSamples, np.ndarray, np.ndarray]:
+    """Samples of a solid, and their points and normals where it stands."""
+    drawn = sample_surface(solid.vertices, solid.faces, count, np.random.default_rng(0))
+    points = drawn.interpolate(solid.vertices) @ standing.turn.T + standing.centre
+    return drawn, points, face_normals(solid.vertices, solid.faces)[drawn.face_ids] @ standing.turn.T
 
 
 def fit_form(
@@ -183,11 +160,11 @@ def fit_form(
 
     What is hollow is fitted by its outside. ``done`` is how many steps went before.
     """
-    config, damping, fruitless = target.config, target.config.damping, 0
+    damping, fruitless = DAMPING, 0
     pairs = pairs_of(standing, target, standing.outer)
     sides = np.clip(0.2 * target.unit / standing.size, 0.1, 0.7)
     scale = np.concatenate([np.clip(spread, 0.02, 1.0), np.full(6, 0.1), sides])
-    first, factor, least = config.wide
+    first, factor, least = WIDE
     width = max(factor**done * first, least)
     moves = None
     for _ in range(steps):
@@ -198,7 +175,7 @@ def fit_form(
         weight[pairs.split :] /= len(weight) - pairs.split
         bend = (moves * weight[:, None]).T @ moves
         slope = (moves * weight[:, None]).T @ pairs.away
-        held = bend + np.diag(damping * np.diag(bend) + config.ridge * max(float(np.diag(bend).max()), 1e-9))
+        held = bend + np.diag(damping * np.diag(bend) + RIDGE * max(float(np.diag(bend).max()), 1e-9))
         change = np.clip(-np.linalg.solve(held, slope), -1.0, 1.0) * scale
         other = _moved(standing, change, target.unit)
         tried = pairs_of(other, target, other.outer)
@@ -207,7 +184,7 @@ def fit_form(
             damping, fruitless = max(0.2 * damping, 1e-3), 0
         else:
             damping, fruitless = 5.0 * damping, fruitless + 1
-            if fruitless >= config.fruitless:
+            if fruitless >= FRUITLESS:
                 break
         width = max(factor * width, least)
     return standing, missed(standing, target)
@@ -223,7 +200,7 @@ def _moves(
     out[:, CODE : CODE + 3] = np.cross(arm, pairs.normals) / target.unit
     out[:, CODE + 3 : CODE + 6] = pairs.normals
     numbers = np.array([*range(CODE), *range(CODE + 6, CODE + 9)])
-    steps = np.clip(0.1 * scale[numbers], *target.config.nudge)
+    steps = np.clip(0.1 * scale[numbers], *NUDGE)
     steps[:CODE] *= np.where(standing.code > middle, -1.0, 1.0)
     codes, sizes = (np.repeat(one[None], len(numbers), axis=0) for one in (standing.code, standing.size))
     codes[range(CODE), range(CODE)] += steps[:CODE]
@@ -249,10 +226,8 @@ def _moves(
 
 def _displaced(standing: Standing, target: Target, pairs: Pairs, after: Shape) -> np.ndarray:
     """How far the surface next to each sample has moved, where triangles are no longer the same."""
-    drawn = sample_surface(after.vertices, after.faces, 2 * len(pairs.points), np.random.default_rng(0))
-    points = drawn.interpolate(after.vertices) @ standing.turn.T + standing.centre
-    normals = face_normals(after)[drawn.face_ids] @ standing.turn.T
-    near = _tree(points, normals, target).query(_six(pairs.points, pairs.normals, target))[1]
+    _, points, normals = _drawn(standing, after, 2 * len(pairs.points))
+    near = _tree(points, normals, target.unit).query(_six(pairs.points, pairs.normals, target.unit))[1]
     away = np.einsum("sd,sd->s", points[near] - pairs.points, normals[near])
     same = np.einsum("sd,sd->s", pairs.normals, normals[near]) > 0.7
     return np.where(same & (np.abs(away) < 0.2 * target.unit), away, 0.0)
@@ -269,11 +244,11 @@ def _moved(standing: Standing, change: np.ndarray, unit: float) -> Standing:
     )  # fmt: skip
 
 
-def _six(points: np.ndarray, normals: np.ndarray, target: Target) -> np.ndarray:
-    return np.concatenate([points / target.unit, target.config.turned * normals], axis=1)
+def _six(points: np.ndarray, normals: np.ndarray, unit: float) -> np.ndarray:
+    return np.concatenate([points / unit, TURNED * normals], axis=1)
 
 
-def _tree(points: np.ndarray, normals: np.ndarray, target: Target):  # type: ignore[no-untyped-def]
+def _tree(points: np.ndarray, normals: np.ndarray, unit: float):  # type: ignore[no-untyped-def]
     from scipy.spatial import cKDTree
 
-    return cKDTree(_six(points, normals, target))
+    return cKDTree(_six(points, normals, unit))

@@ -257,34 +257,16 @@ class PartModel(nn.Module):
         return code, mean, log_variance
 
 
-@dataclass(frozen=True)
-class PartWeights:
-    """How much each term counts; those of distances are of the sketch that first worked, the tenths are SOPHY's."""
-
-    reach: float = 0.15
-    """Distances are clipped here, in halves of the box, and measured by it."""
-
-    sharpness: float = 0.02
-    """Distance over which inside turns into outside."""
-
-    inside: float = 0.2
-    """Of the cross entropy of inside and outside, beside the distances."""
-
-    thin: float = 2.0
-    """Of places inside beside those outside: else thin parts vanish."""
-
-    form: float = 0.7
-    """Of the numbers of forms."""
-
-    words: float = 0.1
-    """Of kind, opening, relief and pattern, each."""
-
-    material: float = 0.1
-    colour: float = 0.5
-    """Larger than SOPHY's tenth: ours is one error of a whole part."""
-
-    kl: float = 2e-4
-    """Of a nat: a code of 40 numbers costs some tens of them."""
+# How much each term counts; those of distances are of the sketch that first worked, the tenths are SOPHY's.
+REACH = 0.15  # distances are clipped here, in halves of the box, and measured by it
+SHARPNESS = 0.02  # distance over which inside turns into outside
+INSIDE = 0.2  # of the cross entropy of inside and outside, beside the distances
+THIN = 2.0  # of places inside beside those outside: else thin parts vanish
+FORM = 0.7  # of the numbers of forms
+WORDS = 0.1  # of kind, opening, relief and pattern, each
+MATERIAL = 0.1
+COLOUR = 0.5  # larger than SOPHY's tenth: ours is one error of a whole part
+KL = 2e-4  # of a nat: a code of 40 numbers costs some tens of them
 
 
 class PartTargets(NamedTuple):
@@ -318,35 +300,35 @@ class Terms(NamedTuple):
 class PartTask(nn.Module):
     """The model with its loss."""
 
-    def __init__(self, config: PartConfig, weights: PartWeights) -> None:
+    def __init__(self, config: PartConfig) -> None:
         super().__init__()
-        self.model, self.weights = PartModel(config), weights
+        self.model = PartModel(config)
 
     def forward(self, given: PartInput, targets: PartTargets, noise: Tensor | None = None) -> Terms:
-        weights, model = self.weights, self.model
+        model = self.model
         code, mean, log_variance = model(given, noise)
         shape = model.decoder.split(code)[0]
         distances = model.decoder.field(shape, given.aspect, targets.queries)
         decoded = model.decoder(code, given.aspect)
         kl = 0.5 * (mean.square() + log_variance.exp() - 1.0 - log_variance).sum(dim=-1).mean()
         parts = {
-            **distance_terms(distances, targets.distances, weights),
+            **distance_terms(distances, targets.distances),
             **form_terms(decoded, targets),
             **stuff_terms(decoded, targets),
             "nats": kl,
         }
-        loss = parts["distance"] + weights.inside * parts["inside"] + weights.form * parts["form"]
-        loss = loss + weights.words * (parts["kind"] + parts["opening"] + parts["relief"] + parts["pattern"])
-        loss = loss + weights.words * parts["wall"] + weights.colour * parts["colour"]
-        loss = loss + weights.material * (parts["law"] + parts["family"] + parts["material"]) + weights.kl * kl
+        loss = parts["distance"] + INSIDE * parts["inside"] + FORM * parts["form"]
+        loss = loss + WORDS * (parts["kind"] + parts["opening"] + parts["relief"] + parts["pattern"])
+        loss = loss + WORDS * parts["wall"] + COLOUR * parts["colour"]
+        loss = loss + MATERIAL * (parts["law"] + parts["family"] + parts["material"]) + KL * kl
         return Terms(loss, parts)
 
 
-def distance_terms(found: Tensor, true: Tensor, weights: PartWeights) -> dict[str, Tensor]:
-    reach, is_in = weights.reach, (true < 0).to(true.dtype)
-    distance = (found.clamp(-reach, reach) - true.clamp(-reach, reach)).abs().mean() / reach
-    thin = torch.tensor(weights.thin, dtype=found.dtype)
-    logits = -found / weights.sharpness
+def distance_terms(found: Tensor, true: Tensor) -> dict[str, Tensor]:
+    is_in = (true < 0).to(true.dtype)
+    distance = (found.clamp(-REACH, REACH) - true.clamp(-REACH, REACH)).abs().mean() / REACH
+    thin = torch.tensor(THIN, dtype=found.dtype)
+    logits = -found / SHARPNESS
     inside = nn.functional.binary_cross_entropy_with_logits(logits, is_in, pos_weight=thin)
     right = ((found < 0) == (true < 0)).to(found.dtype).mean()
     return {"distance": distance, "inside": inside, "right": right}

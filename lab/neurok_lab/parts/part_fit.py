@@ -17,7 +17,7 @@ from neurok.modelling.booleans import from_manifold, to_manifold
 from neurok.modelling.forms import KINDS, OPENINGS, RELIEFS, Hollow, fitted, hollowed, mesh_of
 from neurok.modelling.shapes import Shape, box
 from neurok_lab.parts.part_autoencoder import FORMS, PartInput, PartModel
-from neurok_lab.parts.part_points import CENTRES, FAMILIES, LAWS, SCALES, stuff_of, surface_of_part, values_of
+from neurok_lab.parts.part_points import CENTRES, FAMILIES, LAWS, SCALES, stuff_of, surface_of_part, unit, values_of
 from neurok_lab.parts.part_set import stuff_features
 
 # How codes are read and meshed.
@@ -80,7 +80,7 @@ def encode(model: PartModel, part: Part, seed: int = 0) -> Float[np.ndarray, " Z
     rng = np.random.default_rng(seed)
     points, normals, colours = surface_of_part(part, POINTS, rng)
     half = np.asarray(part.size) / 2.0
-    cloud = Cloud(points * half, _unboxed(normals, half), colours, np.asarray(part.size), part.look)
+    cloud = Cloud(points * half, unit(normals / half), colours, np.asarray(part.size), part.look)
     return encode_clouds(model, [cloud])[0]
 
 
@@ -95,7 +95,7 @@ def input_of(clouds: list[Cloud]) -> PartInput:
     halves = [np.maximum(cloud.size, 1e-5) / 2.0 for cloud in clouds]
     tensor = lambda rows: torch.from_numpy(np.stack(rows).astype(np.float32))  # noqa: E731
     points = tensor([cloud.points / half for cloud, half in zip(clouds, halves, strict=True)])
-    normals = tensor([_unit(cloud.normals * half) for cloud, half in zip(clouds, halves, strict=True)])
+    normals = tensor([unit(cloud.normals * half) for cloud, half in zip(clouds, halves, strict=True)])
     values = np.full((len(clouds), len(SCALES)), np.nan)
     stuffs = np.full((len(clouds), 2), -1)
     for row, cloud in enumerate(clouds):
@@ -246,12 +246,3 @@ def nearest_material(law: str, family: str, values: Float[np.ndarray, "5"]) -> M
 
 def _row(values: np.ndarray) -> torch.Tensor:
     return torch.from_numpy(np.asarray(values, dtype=np.float32))[None]
-
-
-def _unit(vectors: np.ndarray) -> np.ndarray:
-    return np.asarray(vectors / np.maximum(np.linalg.norm(vectors, axis=-1, keepdims=True), 1e-12))
-
-
-def _unboxed(normals: np.ndarray, half: np.ndarray) -> np.ndarray:
-    """Normals before the box was stretched."""
-    return _unit(normals / half)

@@ -21,13 +21,7 @@ from neurok_lab.parts.part_fit import Cloud, PartGuess, decode, encode_clouds, f
 
 @dataclass(frozen=True)
 class FrameConfig:
-    """How many ways of standing are tried."""
-
-    same: float = 0.12
-    """Rotations nearer than this [rad] count once."""
-
-    flat: float = 0.6
-    """A part is flat whose least side is below this share of the middle one."""
+    """How far forms are fitted."""
 
     fit: int = 8
     """Steps by which the best form is fitted to the points; 0 to take forms as they were decoded."""
@@ -36,28 +30,7 @@ class FrameConfig:
     """The same of the likeliest ..."""
 
     tried: int = 4
-    """... which are so many, the best of each kind first, ..."""
-
-    hopeless: float = 0.35
-    """... none of which misses by a glance so much more (of two) than the best of all, ..."""
-
-    finished: int = 1
-    """... and so many of which go on."""
-
-    tubes: int = 4
-    """Frames in which tubes are tried, which bend as they like."""
-
-    perfect: float = 0.07
-    """Share missed (of two) below which no other is tried."""
-
-    round: float = 0.5
-    """Largest difference of the logarithms of the sides across the axis of what is turned."""
-
-    glance: int = 200
-    """Points by which the likeliest are told ..."""
-
-    looked: int = 3
-    """... and how many of the forms as they were decoded are looked at closely."""
+    """... which are so many, the best of each kind first."""
 
     good: float = 0.4
     """Share missed (of two) below which no implicit shape is tried."""
@@ -65,21 +38,26 @@ class FrameConfig:
     refine: int = 60
     """Steps by which the code of an implicit shape is fitted to the points; 0 to take codes as they were encoded."""
 
-    refine_points: int = 192
-    seen: int = 256
-    """Points in front of the encoder; boxes are those of all points."""
-
-    ahead: float = 0.95
-    """Least cosine between the normal of a point inside a hollow and the way to one across it ..."""
-
-    faces: float = 0.7
-    """... and between its normal and the other's turned round."""
-
-    around: int = 24
-    """Neighbours among which the other side of a wall is looked for."""
-
 
 FRAMES = FrameConfig()
+
+SAME = 0.12  # rotations nearer than this [rad] count once
+FLAT = 0.6  # a part is flat whose least side is below this share of the middle one
+ROUND = 0.5  # largest difference of the logarithms of the sides across the axis of what is turned
+TUBES = 4  # frames in which tubes are tried, which bend as they like
+
+GLANCE = 200  # points by which the likeliest are told ...
+LOOKED = 3  # ... and how many of the forms as they were decoded are looked at closely
+HOPELESS = 0.35  # none is tried that misses by a glance so much more (of two) than the best of all
+FINISHED = 1  # of those that were tried, so many go on
+PERFECT = 0.07  # share missed (of two) below which no other is tried
+
+SEEN = 256  # points in front of the encoder; boxes are those of all points
+REFINED = 192  # points to which the code of an implicit shape is fitted
+
+AHEAD = 0.95  # least cosine between the normal of a point inside a hollow and the way to one across it ...
+OPPOSITE = 0.7  # ... and between its normal and the other's turned round
+AROUND = 24  # neighbours among which the other side of a wall is looked for
 
 HOLLOW = ("block", "plate", "lathe")
 """Kinds that may be hollow."""
@@ -118,22 +96,22 @@ def rebuild(
     Without steps of fitting, codes are taken as they were encoded.
     """
     rng = np.random.default_rng(seed)
-    turns = frames_of(points, normals, config)
+    turns = frames_of(points, normals)
     clouds, places = zip(*(cloud_in(turn, points, normals, colours, look) for turn in turns), strict=True)
-    pick = rng.permutation(len(points))[: config.seen]
+    pick = rng.permutation(len(points))[:SEEN]
     codes = encode_clouds(model, [_some(cloud, pick) for cloud in clouds])
     target = Target.of(points, normals)
     said = [decode(model, code, cloud.size) for code, cloud in zip(codes, clouds, strict=True)]
     least = int(np.argmin([float(np.prod(cloud.size)) for cloud in clouds]))
     found = []
-    few = target.thinned(config.glance)
+    few = target.thinned(GLANCE)
     decoded = [
         (guess, Standing(guess.kind, guess.code, turn, place, cloud.size, guess.hollow, guess.relief))
         for guess, turn, cloud, place in zip(said, turns, clouds, places, strict=True)
         if guess.kind in FORMS
     ]
     decoded.sort(key=lambda one: missed(one[1], few))
-    for guess, stands in decoded[: config.looked]:
+    for guess, stands in decoded[:LOOKED]:
         found.append(_rebuilt(guess, stands, missed(stands, target)))
     if config.fit:
         found += fitted_forms(model, codes, said, turns, clouds, places, target, config)
@@ -141,7 +119,7 @@ def rebuild(
     if best is None or best.missed > config.good:
         code = codes[least]
         if config.refine:
-            some = _some(clouds[least], pick[: config.refine_points])
+            some = _some(clouds[least], pick[:REFINED])
             code = refine(model, codes[least : least + 1], [some], config.refine)[0]
         guess = decode(model, code, clouds[least].size, "implicit")
         solid = solid_of(model, guess, clouds[least].size)
@@ -166,9 +144,9 @@ def fitted_forms(
     config: FrameConfig = FRAMES,
 ) -> list[Rebuilt]:
     """Forms of every kind in every frame, the likeliest of them fitted to the points, and the best of these further."""
-    wall, lines = wall_of(clouds[0], config), lines_of(target.points, target.normals)
+    wall, lines = wall_of(clouds[0]), lines_of(target.points, target.normals)
     outer = outside(target) if wall > 0 else target
-    few, few_outer = target.thinned(config.glance), outer.thinned(config.glance)
+    few, few_outer = target.thinned(GLANCE), outer.thinned(GLANCE)
     starts: list[tuple[float, str, Standing, PartGuess]] = []
     views = list(zip(codes, said, turns, clouds, places, strict=True))
 
@@ -177,19 +155,19 @@ def fitted_forms(
         stands = Standing(kind, numbers, turn, place, cloud.size)
         starts.append((missed(stands, few_outer if kind in HOLLOW else few, stands.outer), origin, stands, guess))
 
-    for number, (_, _, turn, cloud, place) in enumerate(views[: config.tubes]):
+    for number, (_, _, turn, cloud, place) in enumerate(views[:TUBES]):
         for numbers in bars_in(lines, turn, place, cloud):
             begin("bar", "tube", numbers, number)
-    is_bar = min((one[0] for one in starts), default=np.inf) < config.perfect
+    is_bar = min((one[0] for one in starts), default=np.inf) < PERFECT
     for number, (code, _, _, cloud, _) in enumerate(() if is_bar else views):
         for kind, numbers in [*forms_of(model, code, cloud.size), *plain_forms(cloud.size)]:
-            if can_be(kind, cloud.size, wall, config) and (kind != "tube" or number < config.tubes):
+            if can_be(kind, cloud.size, wall) and (kind != "tube" or number < TUBES):
                 begin(kind, kind, numbers, number)
     starts.sort(key=lambda one: one[0])
     origins = [one[1] for one in starts]
     turn_of_origin = [origins[:place].count(origin) for place, origin in enumerate(origins)]
     kept = [starts[place] for place in np.argsort(turn_of_origin, kind="stable")[: config.tried]]
-    kept = [one for one in kept if one[0] < starts[0][0] + config.hopeless]
+    kept = [one for one in kept if one[0] < starts[0][0] + HOPELESS]
     mean, scale = (np.asarray(table, dtype=np.float64) for table in (model.code_mean, model.code_scale))
     fit = lambda one, steps, done: fit_form(  # noqa: E731
         one, outer if one.kind in HOLLOW else target, scale[FORMS.index(one.kind)], mean[FORMS.index(one.kind)],
@@ -200,27 +178,27 @@ def fitted_forms(
         for relief in ("smooth", *TURNED) if start.kind == "lathe" else ("smooth",):
             stands = fit(replace(start, relief=relief), config.first, 0)
             first.append((*hollow_of(stands, guess, wall, target, quick=True), guess))
-            if first[-1][1] < config.perfect:
+            if first[-1][1] < PERFECT:
                 break
-        if first[-1][1] < config.perfect:
+        if first[-1][1] < PERFECT:
             break
     first.sort(key=lambda one: one[1])
     out = []
-    for stands, _, guess in first[: config.finished]:
+    for stands, _, guess in first[:FINISHED]:
         out.append(_rebuilt(guess, *dressed(fit(stands, config.fit, config.first), guess, wall, target)))
     return out
 
 
-def can_be(kind: str, size: Float[np.ndarray, "3"], wall: float, config: FrameConfig = FRAMES) -> bool:
+def can_be(kind: str, size: Float[np.ndarray, "3"], wall: float) -> bool:
     """Whether a form of a kind may fill such a box: what is turned is round, and plates are thin along z.
 
     Sheets, which may be bent, have two sides a wall [m] apart and may fill any box that is not deepest along z.
     """
     if kind == "lathe":
-        return bool(abs(np.log(size[0] / size[2])) < config.round)
+        return bool(abs(np.log(size[0] / size[2])) < ROUND)
     if kind == "sheet":
         return wall > 0 and bool(size[2] <= 1.05 * np.sort(size)[1])
-    return kind != "plate" or bool(size[2] < config.flat * np.sort(size)[1])
+    return kind != "plate" or bool(size[2] < FLAT * np.sort(size)[1])
 
 
 def dressed(stands: Standing, guess: PartGuess, wall: float, target: Target) -> tuple[Standing, float]:
@@ -268,15 +246,15 @@ def plain_forms(size: Float[np.ndarray, "3"]) -> list[tuple[str, Float[np.ndarra
     ]
 
 
-def outside(target: Target, config: FrameConfig = FRAMES) -> Target:
+def outside(target: Target) -> Target:
     """The points of a hollow part that look outwards: none of the others is in front of them and looks at them."""
     points, normals = target.points, target.normals
     offset = points[None] - points[:, None]
     offset /= np.maximum(np.linalg.norm(offset, axis=-1, keepdims=True), 1e-12)
-    ahead = np.einsum("ijd,id->ij", offset, normals) > config.ahead
-    is_inner = (ahead & (normals @ normals.T < -config.faces)).any(axis=1)
+    ahead = np.einsum("ijd,id->ij", offset, normals) > AHEAD
+    is_inner = (ahead & (normals @ normals.T < -OPPOSITE)).any(axis=1)
     kept = np.flatnonzero(~is_inner)
-    return target if len(kept) < config.glance else replace(target, points=points[kept], normals=normals[kept])
+    return target if len(kept) < GLANCE else replace(target, points=points[kept], normals=normals[kept])
 
 
 def lines_of(
@@ -298,12 +276,12 @@ def bars_in(
     return [tube_along((knots - place) @ turn, bend, cloud.points, unit) for knots, bend in lines]
 
 
-def wall_of(cloud: Cloud, config: FrameConfig = FRAMES) -> float:
+def wall_of(cloud: Cloud) -> float:
     """Thickness [m] of a hollow part: how far behind points the nearest ones lie that look the other way; 0 if none."""
     from scipy.spatial import cKDTree
 
     points, normals = cloud.points, cloud.normals
-    near = cKDTree(points).query(points, k=min(config.around, len(points)))[1]
+    near = cKDTree(points).query(points, k=min(AROUND, len(points)))[1]
     offset = points[near] - points[:, None]
     behind = -np.einsum("nkd,nd->nk", offset, normals)
     faces_away = (np.einsum("nkd,nd->nk", normals[near], normals) < -0.9) & (behind > 0)
@@ -332,9 +310,7 @@ def cloud_in(
     return Cloud(own - middle, normals @ turn, colours, size, look), turn @ middle
 
 
-def frames_of(
-    points: Float[np.ndarray, "N 3"], normals: Float[np.ndarray, "N 3"], config: FrameConfig = FRAMES
-) -> list[Float[np.ndarray, "3 3"]]:
+def frames_of(points: Float[np.ndarray, "N 3"], normals: Float[np.ndarray, "N 3"]) -> list[Float[np.ndarray, "3 3"]]:
     """Rotations from own axes to those of the points: none, along the main directions of normals and of points.
 
     Flat parts are also tried as forms of sheets and plates are written: thin along z and long along y.
@@ -343,10 +319,10 @@ def frames_of(
     axes = [np.eye(3), _axes(normals.T @ normals), _axes(centred.T @ centred)]
     axes += [_upright(centred), _about(centred, axes[1][:, 0]), _about(centred, axes[2][:, 2])]
     out: list[np.ndarray] = []
-    flat = _flat(centred, normals, config)
+    flat = _flat(centred, normals)
     turned = [np.roll(_nearest(one), shift, axis=1) for one in axes for shift in range(3)]
     for turn in [*turned[::3], *flat, *turned[1::3], *turned[2::3]]:
-        if all(_angle(turn, other) > config.same for other in out):
+        if all(_angle(turn, other) > SAME for other in out):
             out.append(turn)
     return out
 
@@ -371,12 +347,12 @@ def _upright(points: np.ndarray) -> np.ndarray:
     return turns[int(np.argmin(areas))]
 
 
-def _flat(points: np.ndarray, normals: np.ndarray, config: FrameConfig) -> list[np.ndarray]:
+def _flat(points: np.ndarray, normals: np.ndarray) -> list[np.ndarray]:
     """Thin along z, long along y, both ways round; none where normals look every way."""
     across = _axes(normals.T @ normals)[:, 2]
     within = points - np.outer(points @ across, across)
     along = _axes(within.T @ within)[:, 2]
-    if np.linalg.eigvalsh(normals.T @ normals)[2] < config.flat * len(normals):
+    if np.linalg.eigvalsh(normals.T @ normals)[2] < FLAT * len(normals):
         return []
     pairs = [(a * along, b * across) for a in (1.0, -1.0) for b in (1.0, -1.0)]
     return [np.stack([np.cross(y, z), y, z], axis=1) for y, z in pairs]

@@ -14,6 +14,7 @@ from neurok.catalogue.parts import PATTERNS, Look, Part
 from neurok.core.material import Material, MaterialKind
 from neurok.core.material_library import library
 from neurok.geometry.distance import closest_point
+from neurok.geometry.operators import face_normals
 from neurok.geometry.sampling import sample_surface
 from neurok.geometry.voxels import inside_closed
 from neurok.modelling.forms import KINDS, OPENINGS, RELIEFS, fitted, mesh_of
@@ -110,7 +111,7 @@ def surface_of_part(
     drawn = sample_surface(shape.vertices, shape.faces, count, rng)
     half = np.asarray(part.size) / 2.0
     points = drawn.interpolate(shape.vertices)
-    normals = boxed_normals(face_normals(shape)[drawn.face_ids], half)
+    normals = boxed_normals(face_normals(shape.vertices, shape.faces)[drawn.face_ids], half)
     colours = np.broadcast_to(np.array(part.look.rgb), (count, 3))
     if shape.uv is not None:
         colours = colours_at(part.look, drawn.interpolate(shape.uv))
@@ -122,11 +123,6 @@ def colours_at(look: Look, uv: Float[np.ndarray, "N 2"]) -> Float[np.ndarray, "N
     pixels = pattern_pixels(look.pattern, look.rgb, look.second_rgb)
     column, row = np.floor((uv % 1.0) * len(pixels)).astype(int).T % len(pixels)
     return pixels[row, column] / 255.0
-
-
-def face_normals(shape: Shape) -> Float[np.ndarray, "F 3"]:
-    a, b, c = (shape.vertices[shape.faces[:, i]] for i in range(3))
-    return unit(np.cross(b - a, c - a))
 
 
 def boxed_normals(normals: Float[np.ndarray, "N 3"], half: Float[np.ndarray, "3"]) -> Float[np.ndarray, "N 3"]:

@@ -93,9 +93,9 @@ def write_set(path: Path, parts: Rows, objects: Rows) -> None:
     partial.replace(path)
 
 
-def read_sets(folder: Path, pattern: str = "*.npz") -> tuple[Rows, Rows]:
+def read_sets(folder: Path) -> tuple[Rows, Rows]:
     """All parts and all objects of the files in a folder."""
-    files = [file for file in sorted(folder.glob(pattern)) if ".partial" not in file.name]
+    files = [file for file in sorted(folder.glob("*.npz")) if ".partial" not in file.name]
     if not files:
         raise NeurokError(f"There are no samples in '{folder}'; 'neurok train parts {folder}' makes them.")
     found: dict[str, list[Rows]] = {"part": [], "object": []}

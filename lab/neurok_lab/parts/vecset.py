@@ -13,12 +13,13 @@ from torch import Tensor, nn
 from neurok.catalogue.appearance import material_of
 from neurok.catalogue.asset import pictured
 from neurok.catalogue.parts import Assembly, placed
+from neurok.geometry.operators import face_normals
 from neurok.geometry.sampling import sample_surface
 from neurok.geometry.voxels import inside_grid
 from neurok.learned.blocks import Block, fourier, fourier_width
 from neurok.modelling.shapes import Shape, join
-from neurok_lab.parts.part_autoencoder import STUFF
-from neurok_lab.parts.part_points import FAMILIES, LAWS, VALUES, colours_at, face_normals, stuff_of, values_of
+from neurok_lab.parts.part_autoencoder import STUFF, Terms
+from neurok_lab.parts.part_points import FAMILIES, LAWS, VALUES, colours_at, stuff_of, values_of
 
 
 @dataclass(frozen=True)
@@ -131,32 +132,20 @@ class VecsetModel(nn.Module):
         return self.falls[which](self.ask_blocks[which](self.place(fourier(places, self.config.octaves)), tokens))
 
 
-@dataclass(frozen=True)
-class VecsetWeights:
-    """SOPHY's."""
-
-    near: float = 0.1
-    """Of places near the surface, beside those anywhere."""
-
-    material: float = 0.1
-    colour: float = 0.1
-    kl: float = 1e-4
-    """A tenth of SOPHY's: in a short run more would leave the codes empty."""
-
-
-class VecsetTerms(NamedTuple):
-    loss: Float[Tensor, ""]
-    parts: dict[str, Tensor]
+# Weights of the terms: SOPHY's.
+NEAR = 0.1  # of places near the surface, beside those anywhere
+MATERIAL = COLOUR = 0.1
+KL = 1e-4  # of a nat; a tenth of SOPHY's: in a short run more would leave the codes empty
 
 
 class VecsetTask(nn.Module):
     """The model with its loss."""
 
-    def __init__(self, config: VecsetConfig, weights: VecsetWeights) -> None:
+    def __init__(self, config: VecsetConfig) -> None:
         super().__init__()
-        self.model, self.weights = VecsetModel(config), weights
+        self.model = VecsetModel(config)
 
-    def forward(self, given: ObjectInput, targets: ObjectTargets, noise: Tensor | None = None) -> VecsetTerms:
+    def forward(self, given: ObjectInput, targets: ObjectTargets, noise: Tensor | None = None) -> Terms:
         mean, log_variance = self.model.encode(given)
         code = mean if noise is None else mean + noise * (log_variance / 2.0).exp()
         tokens = self.model.decode(code)
@@ -180,10 +169,9 @@ class VecsetTask(nn.Module):
             "colour": (colour - targets.colours).abs().mean(),
             "nats": kl,
         }
-        weights = self.weights
-        loss = parts["far"] + weights.near * parts["near"] + weights.colour * parts["colour"]
-        loss = loss + weights.material * (parts["law"] + parts["family"] + parts["material"]) + weights.kl * kl
-        return VecsetTerms(loss, parts)
+        loss = parts["far"] + NEAR * parts["near"] + COLOUR * parts["colour"]
+        loss = loss + MATERIAL * (parts["law"] + parts["family"] + parts["material"]) + KL * kl
+        return Terms(loss, parts)
 
 
 # How densely an object is sampled.
@@ -239,7 +227,7 @@ def surface_of(assembly: Assembly, count: int, rng: np.random.Generator) -> Surf
         mine = owners[which] == number
         if part.look.pattern != "plain" and mine.any() and whole.uv is not None:
             colours[mine] = colours_at(part.look, drawn.interpolate(whole.uv)[mine])
-    normals = face_normals(whole)[drawn.face_ids]
+    normals = face_normals(whole.vertices, whole.faces)[drawn.face_ids]
     return Surface(drawn.interpolate(whole.vertices), normals, colours, owners[which], which)
 
 

@@ -21,7 +21,7 @@ from neurok.learned.grouping_network import STATIC, PieceModel
 from neurok.learned.joints import predict_joints
 from neurok_lab.evaluation.joint_scores import TURNS, Guess, Row, angle_between, is_right, line_distance, score_parts
 from neurok_lab.train.examples import PieceExample, Thing
-from neurok_lab.train.versions import Form, pieces, single_surface, with_true_parts
+from neurok_lab.train.versions import Form, melted_truth, pieces
 
 SAME = 0.5  # a piece is a part if they share more than this of the surface of both together
 SUREST = 1e-6  # confidence counts as at least this far from 0 and from 1
@@ -193,7 +193,7 @@ def fit_plan(
     facts, right, owners = [], [], []
     count = 0
     for count, (articulation, form) in enumerate(
-        ((_shown(one, form), form) for one in objects for form in forms), start=1
+        ((melted_truth(one) if form == "melted" else one, form) for one in objects for form in forms), start=1
     ):
         found = study(
             articulation.mesh if form == "named" else replace(articulation.mesh, part_ids=None, part_names=()),
@@ -225,14 +225,6 @@ def with_true_joints(thing: Thing) -> Articulation:
     """An object with its joints; what stands still has fixed ones."""
     mesh, joints = thing.load()
     return Articulation(mesh, joints or tuple(Joint(parent=-1 if k == 0 else 0) for k in range(mesh.part_count)))
-
-
-def _shown(true: Articulation, form: Form) -> Articulation:
-    """An object as it is shown; the truth with it."""
-    if form != "melted":
-        return true
-    mesh, owners = single_surface(true.mesh)
-    return with_true_parts(mesh, true.mesh.face_parts[owners], true)
 
 
 def _checked(found: PlanStudy, true: Articulation, match: float) -> Iterable[tuple[tuple[float, ...], bool]]:

@@ -11,13 +11,16 @@ from torch import nn
 from neurok.errors import NeurokError
 
 POSITIVE = (
-    "steps", "warmup", "evaluate_every", "pulse_every", "matrix_rate", "rate", "clip", "average_start",
-    "subjects", "targets", "objects", "points", "view_points", "pool", "watch_points",
+    "steps", "warmup", "evaluate_every", "pulse_every", "matrix_rate", "rate", "clip",
+    "subjects", "targets", "objects", "points", "view_points", "pool",
 )  # fmt: skip
 """Numbers that must not be zero ..."""
 
-SHARES = ("decay", "momentum", "average", "noise_start", "smoothing", "known", "tipped", "incomplete", "missing")
+SHARES = ("decay", "average", "noise_start", "smoothing", "tipped", "incomplete", "missing")
 """... and those that must not exceed one; none may be negative."""
+
+AVERAGE_START = 10.0
+"""The average forgets faster at first: after n steps by (1 + n) / (this + n), as TensorFlow does."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +39,7 @@ class RunConfig(ABC):
     steps: int
     """Length of the run [batches]."""
 
-    warmup: int
+    warmup: int = 100
     """Over so many steps the step size rises to its full length."""
 
     decay: float
@@ -48,20 +51,14 @@ class RunConfig(ABC):
     rate: float
     """Step size of everything else (AdamW)."""
 
-    momentum: float = 0.95
-    """Of Muon, as in Jordan et al. (2024)."""
-
-    weight_decay: float
+    weight_decay: float = 0.01
     """What weights shrink by in a step, per step size."""
 
     clip: float = 1.0
     """Largest norm of the gradient."""
 
-    average: float
+    average: float = 0.998
     """Decay per step of the running average of the weights, which is what is evaluated and shipped."""
-
-    average_start: float = 10.0
-    """The average forgets faster at first: after n steps by (1 + n) / (this + n), as TensorFlow does."""
 
     bf16: bool = False
     """Autocast; pays for wide layers and GPUs."""
@@ -72,7 +69,7 @@ class RunConfig(ABC):
     evaluate_every: int
     """Steps between lines of the log."""
 
-    checkpoint_minutes: float
+    checkpoint_minutes: float = 3.0
     """Time between checkpoints [min]."""
 
     pulse_every: int = 10
@@ -107,7 +104,7 @@ class RunConfig(ABC):
 
     def average_decay(self, step: int) -> float:
         """What the running average keeps of itself at a step."""
-        return min(self.average, (1 + step) / (self.average_start + step))
+        return min(self.average, (1 + step) / (AVERAGE_START + step))
 
 
 def restored(usual: Any, value: Any) -> Any:

@@ -101,6 +101,7 @@ def _set_aside(subjects: list[Subject], count: int) -> tuple[list[Subject], list
 
 
 WATCHED = ViewConfig(subjects=8, targets=3, points=16, augment=False)
+"""How watched subjects are shown, always in the same states."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,18 +111,11 @@ class DeformationRecipe(RunConfig):
     task: ClassVar[str] = "deformation"
     model: ModelConfig = field(default_factory=HandleConfig)
     view: ViewConfig = field(default_factory=ViewConfig)
-    watch_view: ViewConfig = WATCHED
-    """How watched subjects are shown ..."""
-
-    watch_seed: int = 1
-    """... always in the same states."""
-
     steps: int = 7_000
     warmup: int = 200
     decay: float = 0.35
     matrix_rate: float = 3e-3
     rate: float = 2e-3
-    weight_decay: float = 0.01
     average: float = 0.999
     evaluate_every: int = 500
     checkpoint_minutes: float = 5.0
@@ -189,7 +183,7 @@ class DeformationTraining(Task):
         return {"relative": float(terms.relative), "nats": float(terms.nats), "error": error}
 
     def evaluate(self, module: Any) -> dict[str, float]:
-        return {name: evaluate(module, subjects, self.recipe) for name, subjects in self.split.watch.items()}
+        return {name: evaluate(module, subjects) for name, subjects in self.split.watch.items()}
 
     @staticmethod
     def curve(line: Line) -> dict[str, float]:
@@ -197,9 +191,9 @@ class DeformationTraining(Task):
 
 
 @torch.no_grad()
-def evaluate(task: DeformationTask, subjects: Sequence[Subject], recipe: DeformationRecipe) -> float:
+def evaluate(task: DeformationTask, subjects: Sequence[Subject]) -> float:
     """Mean point error over mean displacement when the pose encoder sees the target: 0 is perfect, 1 is no motion."""
-    rng, view = np.random.default_rng(recipe.watch_seed), recipe.watch_view
+    rng, view = np.random.default_rng(1), WATCHED
     error = displacement = 0.0
     for start in range(0, len(subjects), view.subjects):
         terms = task(PairTensors.of(stack([draw(s, view, rng) for s in subjects[start : start + view.subjects]])))

@@ -24,9 +24,17 @@ from neurok.io.partnet import MOBILITY
 from neurok.learned.joint_network import KINDS, SLIDE, TURN
 from neurok.learned.part_features import PartClouds, describe_parts
 from neurok.learned.part_views import Labels, labels_of, make_labels
-from neurok_lab.data.named_motions import named_files, named_joints
 from neurok_lab.data.shards import MANIFEST, Item, ShardSet
-from neurok_lab.data.still import UNSEEN_FAMILIES, category, hold_out, moving_files, object_name, static_files
+from neurok_lab.data.still import (
+    UNSEEN_FAMILIES,
+    category,
+    hold_out,
+    moving_files,
+    named_files,
+    named_joints,
+    object_name,
+    static_files,
+)
 from neurok_lab.train.deformation import licenses_of
 from neurok_lab.train.versions import FORMS, Form, PieceDataConfig, drawn_pieces, pieces, plain_pieces, posed
 

@@ -126,10 +126,8 @@ class GenerationRecipe(RunConfig):
     decay: float = 0.5
     matrix_rate: float = 3e-3
     rate: float = 1e-3
-    weight_decay: float = 0.01
     average: float = 0.999
     evaluate_every: int = 500
-    checkpoint_minutes: float = 3.0
     real: float = 0.12
     """Largest share of a batch that is drawn from real models, if there are any (``put_real``)."""
 

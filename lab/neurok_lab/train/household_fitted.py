@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+from jaxtyping import Float
 
-from neurok.catalogue.categories import split_of
-from neurok.catalogue.parts import Assembly, Part, Repeat
+from neurok.catalogue.categories import draw, split_of
+from neurok.catalogue.parts import Assembly, Part, Repeat, Role
 from neurok.catalogue.record import record_of
+from neurok.core.material_library import library as material_library
 from neurok.errors import NeurokError
 from neurok.generation.fields import can_be_listed, quarters
 from neurok.geometry.distance import volumetric_iou
 from neurok.geometry.sampling import sample_surface
 from neurok.modelling.forms import Kind, Relief
 from neurok.modelling.shapes import join
-from neurok_lab.data.household_names import part_names, renamed
 from neurok_lab.data.household_real import RealModel, real_models
 from neurok_lab.parts.part_autoencoder import PartModel
-from neurok_lab.parts.part_cutting import CUTS, NEVER, rebuild_solid
+from neurok_lab.parts.part_cutting import NEVER, rebuild_solid
 from neurok_lab.parts.part_frames import FRAMES
 from neurok_lab.train.parts import real_thing
 
@@ -40,7 +43,7 @@ POINTS = 300  # On each copy, between which gaps are measured.
 FRAME = replace(FRAMES, tried=3, fit=6, good=NEVER)
 """Forms alone, for lists have no implicit shapes ..."""
 
-PIECES = replace(CUTS, pieces=8)
+PIECES = 8
 """... and few pieces, for lists are short."""
 
 SUMMARY = "real.json"
@@ -169,3 +172,87 @@ def with_parents(thing: Assembly) -> Assembly:
             meets = (points[k][0][nearest] + trees[parent].data[which[nearest]]) / 2.0
         out.append(replace(part, parent=order.index(parent) if parent >= 0 else -1, meets=meets))
     return replace(thing, parts=tuple(out))
+
+
+# How parts are compared.
+NAMED_OBJECTS = 80  # of the category, drawn to compare with
+NAMED_NEAREST = 5  # parts that vote, each by one over its distance ...
+NAMED_LEAST = 0.05  # ... but not less than this
+NAMED_SIDE = 0.15
+"""A factor of e between sides, and of two between numbers of copies, counts as much as this share of the object."""
+
+NAMED_FAMILY = 0.3  # the same for another family of materials
+
+
+@dataclass(frozen=True, eq=False)
+class PartNames:
+    """Parts of generated objects of one category, and what they are called."""
+
+    rows: Float[np.ndarray, "N 10"]
+    families: np.ndarray
+    names: list[tuple[str, Role]]
+    roots: Counter[str]
+    """How often each name is the first of a list."""
+
+    ranks: dict[str, float]
+    """Mean place of each name in a list."""
+
+    def named(self, thing: Assembly) -> list[tuple[str, Role]]:
+        """Name and role of every part; where a part has a name that the category knows, it keeps it."""
+        known = {name for name, _ in self.names} - {"body"}
+        out = []
+        for row, part in zip(rows_of(thing), thing.parts, strict=True):
+            away = np.linalg.norm(self.rows - row, axis=1) + NAMED_FAMILY * (self.families != family_of(part))
+            if part.name in known:
+                away = away + 1e3 * np.array([name != part.name for name, _ in self.names])
+            votes: Counter[tuple[str, Role]] = Counter()
+            for k in np.argsort(away)[:NAMED_NEAREST]:
+                votes[self.names[k]] += 1.0 / (away[k] + NAMED_LEAST)  # type: ignore[assignment]
+            out.append(votes.most_common(1)[0][0])
+        return out
+
+
+@cache
+def part_names(category: str) -> PartNames:
+    """What the generator of a category calls its parts."""
+    rng = np.random.default_rng(0)
+    things = [draw(category, rng) for _ in range(NAMED_OBJECTS)]
+    ranks: dict[str, list[int]] = {}
+    for thing in things:
+        for place, part in enumerate(thing.parts):
+            ranks.setdefault(part.name, []).append(place)
+    return PartNames(
+        np.concatenate([rows_of(thing) for thing in things]),
+        np.array([family_of(part) for thing in things for part in thing.parts]),
+        [(part.name, part.role) for thing in things for part in thing.parts],
+        Counter(thing.parts[0].name for thing in things),
+        {name: float(np.mean(places)) for name, places in ranks.items()},
+    )
+
+
+def family_of(part: Part) -> str:
+    return material_library()[part.look.stuff].family
+
+
+def rows_of(thing: Assembly) -> Float[np.ndarray, "P 10"]:
+    """Where the copies of each part are in the box of the object, how large one is, and how many there are."""
+    signs = np.array(list(itertools.product((-0.5, 0.5), repeat=3)))
+    boxes = []
+    for part in thing.parts:
+        corners = [(signs * part.size) @ pose[:3, :3].T + pose[:3, 3] for pose in part.poses]
+        boxes.append((np.min(corners, axis=(0, 1)), np.max(corners, axis=(0, 1)), np.ptp(corners[0], axis=0)))
+    low, high = np.min([box[0] for box in boxes], axis=0), np.max([box[1] for box in boxes], axis=0)
+    extent = np.maximum(high - low, 1e-6)
+    rows = []
+    for part, (start, end, size) in zip(thing.parts, boxes, strict=True):
+        sides = NAMED_SIDE * np.log(np.maximum(size / extent.max(), 1e-3))
+        count = NAMED_SIDE * np.log2(part.repeat.total)
+        rows.append([*((start - low) / extent), *((end - low) / extent), *sides, count])
+    return np.array(rows)
+
+
+def renamed(thing: Assembly) -> Assembly:
+    """The same object with names and roles of its category's vocabulary."""
+    said = part_names(thing.category).named(thing)
+    parts = [replace(part, name=name, role=role) for part, (name, role) in zip(thing.parts, said, strict=True)]
+    return replace(thing, parts=tuple(parts))

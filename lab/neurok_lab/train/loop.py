@@ -109,7 +109,7 @@ def make_optimizers(module: torch.nn.Module, run: RunConfig) -> list[torch.optim
     chosen = {id(p) for p in matrices}
     others = [p for p in module.parameters() if id(p) not in chosen]
     return [
-        Muon(matrices, run.matrix_rate, run.momentum, run.weight_decay),
+        Muon(matrices, run.matrix_rate, weight_decay=run.weight_decay),
         torch.optim.AdamW(others, run.rate, weight_decay=run.weight_decay),
     ]
 

@@ -7,7 +7,6 @@ The conditional-VAE objective on a batch of pairs.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
@@ -119,21 +118,11 @@ def _mean(values: Tensor, mask: Tensor) -> Float[Tensor, ""]:
     return (values * weight).sum() / weight.sum().clamp_min(1.0)
 
 
-@dataclass(frozen=True)
-class PieceLossConfig:
-    """Weights of the questions. By eye, on one fold."""
-
-    smoothing: float = 0.03
-    """Share of each answer that is spread over all answers."""
-
-    pairs: float = 0.5
-    """Weight of pairs that are of one body, and of those that are not, beside that of pieces."""
-
-    base_pairs: float = 0.2
-    """Weight of a pair of which both belong to the base: nobody asks who belongs to whom there."""
-
-    anything: float = 0.3
-    """Weight of the question whether anything moves."""
+# Weights of the questions about pieces. By eye, on one fold.
+PIECE_SMOOTHING = 0.03  # share of each answer that is spread over all answers
+PAIRS = 0.5  # of pairs that are of one body, and of those that are not, beside that of pieces
+BASE_PAIRS = 0.2  # of a pair of which both belong to the base: nobody asks who belongs to whom there
+ANYTHING = 0.3  # of the question whether anything moves
 
 
 class PieceTargets(NamedTuple):
@@ -146,25 +135,18 @@ class PieceTargets(NamedTuple):
     """``STATIC``, ``TURNS`` or ``SLIDES``."""
 
 
-class PieceTerms(NamedTuple):
-    loss: Float[Tensor, ""]
-    parts: dict[str, Tensor]
-
-
 class PieceTask(nn.Module):
     """The network with its loss. Every object counts alike, and in it bodies by the root of their pieces."""
 
-    def __init__(self, config: PieceConfig, loss: PieceLossConfig) -> None:
+    def __init__(self, config: PieceConfig) -> None:
         super().__init__()
         self.model = PieceModel(config)
-        self.loss = loss
 
-    def forward(self, parts: Parts, targets: PieceTargets) -> PieceTerms:
+    def forward(self, parts: Parts, targets: PieceTargets) -> Terms:
         return self.terms(self.model(parts), targets)
 
-    def terms(self, answers: PieceAnswers, targets: PieceTargets) -> PieceTerms:
+    def terms(self, answers: PieceAnswers, targets: PieceTargets) -> Terms:
         """The loss of answers."""
-        config = self.loss
         present, moving = targets.bodies >= 0, targets.moves > STATIC
         same = (targets.bodies[:, :, None] == targets.bodies[:, None]) & present[:, :, None] & present[:, None]
         weight = present / same.sum(dim=2).clamp_min(1).sqrt()
@@ -173,15 +155,15 @@ class PieceTask(nn.Module):
             answers.moves.transpose(1, 2),
             targets.moves.clamp_min(0),
             reduction="none",
-            label_smoothing=config.smoothing,
+            label_smoothing=PIECE_SMOOTHING,
         )
         pieces = (each * weight).sum(dim=1).mean()
         pairs = self._pairs(answers.affinity, same, weight, moving)
         does = moving.any(dim=1).to(each.dtype)
-        anything = nn.functional.binary_cross_entropy_with_logits(answers.anything, soft_truth(does, config.smoothing))
-        loss = pieces + config.pairs * pairs + config.anything * anything
+        anything = nn.functional.binary_cross_entropy_with_logits(answers.anything, soft_truth(does, PIECE_SMOOTHING))
+        loss = pieces + PAIRS * pairs + ANYTHING * anything
         named = {"loss": loss, "pieces": pieces, "pairs": pairs, "anything": anything}
-        return PieceTerms(loss, {name: value.detach() for name, value in named.items()})
+        return Terms(loss, {name: value.detach() for name, value in named.items()})
 
     def _pairs(
         self,
@@ -192,10 +174,10 @@ class PieceTask(nn.Module):
     ) -> Float[Tensor, ""]:
         both = weight[:, :, None] * weight[:, None] * (1.0 - torch.eye(weight.shape[1]))
         still = ~moving[:, :, None] & ~moving[:, None]
-        both = torch.where(still, self.loss.base_pairs * both, both)
+        both = torch.where(still, BASE_PAIRS * both, both)
         target = same.to(affinity.dtype)
         each = nn.functional.binary_cross_entropy_with_logits(
-            affinity, soft_truth(target, self.loss.smoothing), reduction="none"
+            affinity, soft_truth(target, PIECE_SMOOTHING), reduction="none"
         )
         # An object without pairs of a sort, or with little weight in them, must not count in full.
         sorts = (both * target, both * (1.0 - target))

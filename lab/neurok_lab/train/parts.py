@@ -18,8 +18,7 @@ from neurok.io import load
 from neurok.model import propose_materials
 from neurok_lab.data.household import drawn
 from neurok_lab.data.household_real import RealModel, real_assembly, real_models
-from neurok_lab.parts.part_autoencoder import PartConfig, PartInput, PartTargets, PartTask, PartWeights
-from neurok_lab.parts.part_autoencoder import Terms as PartTerms
+from neurok_lab.parts.part_autoencoder import PartConfig, PartInput, PartTargets, PartTask, Terms
 from neurok_lab.parts.part_points import CENTRES, SCALES
 from neurok_lab.parts.part_set import (
     PartRows,
@@ -32,7 +31,7 @@ from neurok_lab.parts.part_set import (
     stuff_features,
     write_set,
 )
-from neurok_lab.parts.vecset import ObjectInput, ObjectTargets, VecsetConfig, VecsetTask, VecsetTerms, VecsetWeights
+from neurok_lab.parts.vecset import ObjectInput, ObjectTargets, VecsetConfig, VecsetTask
 from neurok_lab.train.config import Recipes, RunConfig
 from neurok_lab.train.log import Line
 from neurok_lab.train.loop import Task
@@ -119,16 +118,12 @@ class PartRecipe(RunConfig):
     task: ClassVar[str] = "parts"
     model: PartConfig = field(default_factory=PartConfig)
     view: PartViewConfig = field(default_factory=PartViewConfig)
-    weights: PartWeights = field(default_factory=PartWeights)
     steps: int = 10_000
     warmup: int = 150
     decay: float = 0.6
     matrix_rate: float = 4e-3
     rate: float = 1.5e-3
-    weight_decay: float = 0.01
-    average: float = 0.998
     evaluate_every: int = 500
-    checkpoint_minutes: float = 3.0
     noise_start: float = 0.1
     """Share of the noise of codes at the start ..."""
 
@@ -136,7 +131,7 @@ class PartRecipe(RunConfig):
     """... which is full after so many steps."""
 
     def build(self) -> PartTask:
-        return PartTask(self.model, self.weights)
+        return PartTask(self.model)
 
     def noise_factor(self, step: int) -> float:
         return min(1.0, self.noise_start + step / max(1, self.noise_ramp))
@@ -168,7 +163,7 @@ class PartTraining(Task):
     def evaluate(self, module: Any) -> dict[str, float]:
         rng, view, model = np.random.default_rng(1), replace(self.recipe.view, queries=640), module.model
 
-        def measure(ids: np.ndarray) -> PartTerms:
+        def measure(ids: np.ndarray) -> Terms:
             return module(*self.watch.batch(ids, view, rng, (model.code_mean, model.code_scale)))
 
         return self.mean_figures(len(self.watch), view.parts, measure)
@@ -202,19 +197,15 @@ class VecsetRecipe(RunConfig):
     task: ClassVar[str] = "vecset"
     model: VecsetConfig = field(default_factory=VecsetConfig)
     view: ObjectViewConfig = field(default_factory=ObjectViewConfig)
-    weights: VecsetWeights = field(default_factory=VecsetWeights)
     steps: int = 600
     warmup: int = 50
     decay: float = 0.6
     matrix_rate: float = 4e-3
     rate: float = 1.5e-3
-    weight_decay: float = 0.01
-    average: float = 0.998
     evaluate_every: int = 600
-    checkpoint_minutes: float = 3.0
 
     def build(self) -> VecsetTask:
-        return VecsetTask(self.model, self.weights)
+        return VecsetTask(self.model)
 
 
 @dataclass(frozen=True, eq=False)
@@ -239,7 +230,7 @@ class VecsetTraining(Task):
     def evaluate(self, module: Any) -> dict[str, float]:
         rng = np.random.default_rng(1)
 
-        def measure(ids: np.ndarray) -> VecsetTerms:
+        def measure(ids: np.ndarray) -> Terms:
             return module(*batch_of(self.watch, ids, self.recipe.view, rng))
 
         return self.mean_figures(len(self.watch["points"]), self.batch_size, measure)

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 from neurok.errors import NeurokError
 from neurok_lab.data.household import is_real
 from neurok_lab.data.household_pictures import HELD_OUT
-from neurok_lab.train import articulation, deformation, parts, pictures, pieces
+from neurok_lab.train import articulation, deformation, parts, pictures
 from neurok_lab.train.checkpoint import commit, learned_before, recipe_for, started_from
 from neurok_lab.train.config import Recipes, RunConfig
 from neurok_lab.train.deformation import DeformationTraining, split_subjects
@@ -173,7 +173,7 @@ class Pieces(Data):
     watch: Watch = unwatched
     """Sees objects on their way."""
 
-    recipes, weights = pieces.RECIPES, "pieces"
+    recipes, weights = articulation.PIECE_RECIPES, "pieces"
 
     def load(self, recipe: Any, out: Path, tell: Tell, earlier: str | Path | None) -> tuple[Task, dict[str, Any]]:
         sources, cache, things = self.sources, self.cache or out / EXAMPLES, training_things(self.sources)
@@ -194,7 +194,7 @@ class Pieces(Data):
             for source in ("real", "static")
             for form in FORMS
         }
-        return pieces.PieceTraining(recipe, examples, watch), origin
+        return articulation.PieceTraining(recipe, examples, watch), origin
 
 
 @dataclass

@@ -16,7 +16,7 @@ from neurok.hub import load_card, load_model, save_model
 from neurok.learned.ensemble import Ensemble
 from neurok.learned.grouping import Grouper
 from neurok_lab.data.still import UNSEEN_CATEGORIES
-from neurok_lab.train.articulation import ArticulationRecipe
+from neurok_lab.train.articulation import ArticulationRecipe, PieceRecipe
 from neurok_lab.train.calibration import calibrate_joints, calibrate_pieces
 from neurok_lab.train.checkpoint import load_weights, read_facts
 from neurok_lab.train.config import RunConfig, restored
@@ -34,7 +34,6 @@ from neurok_lab.train.log import Line, read_log
 from neurok_lab.train.loop import CHECKPOINT, LOG
 from neurok_lab.train.parts import PartRecipe
 from neurok_lab.train.pictures import PictureRecipe
-from neurok_lab.train.pieces import PieceRecipe
 
 KINDS = (DeformationRecipe, ArticulationRecipe, PartRecipe, PieceRecipe, PartListRecipe, FlowRecipe, PictureRecipe)
 RECIPES: dict[str, type[RunConfig]] = {recipe.task: recipe for recipe in KINDS}
@@ -214,7 +213,7 @@ def _deformation(runs: Sequence[Run], data: Sequence[str | Path]) -> tuple[Any, 
         task = recipe.build()
         task.model.load_state_dict({k: torch.stack([s[k] for s in states]).mean(dim=0) for k in states[0]})
         network, watched = task.model, split_subjects(data).watch
-        metrics = {name: evaluate(task, subjects, recipe) for name, subjects in watched.items()}
+        metrics = {name: evaluate(task, subjects) for name, subjects in watched.items()}
     return network, {"metrics": {name: round(value, 4) for name, value in metrics.items()}}
 
 

@@ -12,13 +12,13 @@ from jaxtyping import Float, Int
 
 from neurok.bodyplan.bodies import label_faces, merge_components
 from neurok.core import Articulation, Joint, Mesh
-from neurok.geometry import lie
 from neurok.geometry.level_set import MELT, MeltConfig, melted
 from neurok.geometry.operators import face_areas, face_normals
 from neurok.geometry.topology import split_by_face_label
 from neurok.learned.grouping import PIECE_CLOUDS, cut_pieces, join_tiny
 from neurok.learned.grouping_network import SLIDES, STATIC, TURNS
 from neurok.learned.part_features import PartClouds, describe_parts
+from neurok_lab.worlds.articulated.families import rested_at
 
 
 def posed(articulation: Articulation, rng: np.random.Generator, moved: float = 0.6) -> tuple[Mesh, tuple[Joint, ...]]:
@@ -30,22 +30,8 @@ def posed(articulation: Articulation, rng: np.random.Generator, moved: float = 0
     ranges[~np.isfinite(ranges)] = 0.0
     q = ranges[:, 0] + rng.random(len(ranges)) * (ranges[:, 1] - ranges[:, 0])
     q *= rng.random(len(q)) < moved
-    transforms = articulation.transforms(q)
-    joints = []
-    for joint, slot in zip(articulation.joints, articulation.slots, strict=True):
-        above = transforms[joint.parent] if joint.parent >= 0 else np.eye(4)
-        value = q[slot]
-        shift = float(value[0]) if len(value) and joint.kind in ("revolute", "prismatic") else 0.0
-        joints.append(
-            replace(
-                joint,
-                axis=above[:3, :3] @ joint.axis,
-                origin=lie.apply(above, joint.origin[None])[0],
-                lower=joint.lower - shift,
-                upper=joint.upper - shift,
-            )
-        )
-    return articulation.pose(q), tuple(joints)
+    moved_to = rested_at(articulation, q)
+    return moved_to.mesh, moved_to.joints
 
 
 def pieces(mesh: Mesh, joints: tuple[Joint, ...]) -> tuple[Mesh, tuple[Joint, ...]]:
@@ -96,6 +82,12 @@ def with_true_parts(mesh: Mesh, face_parts: Int[np.ndarray, " F"], true: Articul
     source, faces, part_ids = split_by_face_label(mesh.faces, face_parts)
     cut = replace(mesh, vertices=mesh.vertices[source], faces=faces, part_ids=part_ids, part_names=true.mesh.part_names)
     return replace(true, mesh=cut)
+
+
+def melted_truth(true: Articulation) -> Articulation:
+    """An object with joints as one surface, whose faces still know their parts."""
+    mesh, owners = single_surface(true.mesh)
+    return with_true_parts(mesh, true.mesh.face_parts[owners], true)
 
 
 BOX = np.array(

@@ -87,8 +87,6 @@ def least_squares(
     return q, gaps, False
 
 
-
-
 def _places(
     space: KinematicSpace, q: Float[np.ndarray, " D"], vertices: Int[np.ndarray, " n"]
 ) -> Float[np.ndarray, "n 3"]:

@@ -13,7 +13,7 @@ from neurok.modelling.hardware import add_castor, pull
 from neurok.modelling.shapes import Shape, Triple, cylinder, extrude, join, loft, slab
 from neurok.modelling.shapes import box as block
 from neurok.modelling.sweeps import tube
-from neurok_lab.worlds.articulated.catalogue import bin_with_lid, chest
+from neurok_lab.worlds.articulated.catalogue import drawn
 from neurok_lab.worlds.articulated.kit import (
     CHARCOAL,
     RUBBER,
@@ -38,7 +38,9 @@ from neurok_lab.worlds.articulated.kit import (
 def box(d: Dice) -> Builder:
     """A carton with flaps, a chest with a lid, a flat case, or a box whose lid lifts or slides."""
     kind = d.pick(["carton", "chest", "case", "slide"], [4, 5, 3, 1])
-    return {"carton": _carton, "chest": chest, "case": _case, "slide": _sliding_box}[kind](d)
+    if kind == "chest":
+        return drawn(d, "box")
+    return {"carton": _carton, "case": _case, "slide": _sliding_box}[kind](d)
 
 
 def _carton(d: Dice) -> Builder:
@@ -332,7 +334,7 @@ def _tool_chest(d: Dice) -> Builder:
 
 def trash_can(d: Dice) -> Builder:
     """A bin with a pedal, a flap or a lid, or a tall one on two wheels."""
-    return _wheeled_bin(d) if d.chance(0.4) else bin_with_lid(d)
+    return _wheeled_bin(d) if d.chance(0.4) else drawn(d, "trash_can")
 
 
 def _wheeled_bin(d: Dice) -> Builder:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -24,58 +23,24 @@ FLAT, FINEST = 1.5e-3, 2e-4
 TRIES = 60
 
 
-def wardrobe(d: Dice) -> Builder:
-    """Tall doors, perhaps drawers below them, a rail inside."""
-    return _drawn(d, "wardrobe", "cabinet", ["wardrobe"])
+DRAWN: dict[str, tuple[str, tuple[str, ...]]] = {
+    "wardrobe": ("cabinet", ("wardrobe",)),
+    "chest_of_drawers": ("cabinet", ("chest",)),
+    "desk": ("desk", ()),
+    "microwave": ("microwave", ()),
+    "refrigerator": ("fridge", ()),
+    "desk_lamp": ("lamp", ("desk lamp", "floor lamp")),
+    "laptop": ("laptop", ()),  # closed as built; the usual stored state is open
+    "door": ("door", ()),  # with levers or knobs that turn
+    "box": ("box", ()),  # one of several kinds of box
+    "trash_can": ("bin", ()),  # one of several kinds of bin
+}
+"""Family to a category of the catalogue, and to styles of which an object has one."""
 
 
-def chest_of_drawers(d: Dice) -> Builder:
-    """Rows of drawers, the upper ones sometimes side by side."""
-    return _drawn(d, "chest_of_drawers", "cabinet", ["chest"])
-
-
-def desk(d: Dice) -> Builder:
-    """A top on pedestals of drawers and doors, perhaps a drawer over the knees."""
-    return _drawn(d, "desk", "desk")
-
-
-def microwave(d: Dice) -> Builder:
-    """A door, a turntable inside, and knobs or buttons beside it."""
-    return _drawn(d, "microwave", "microwave")
-
-
-def refrigerator(d: Dice) -> Builder:
-    """One to three doors with racks, shelves inside."""
-    return _drawn(d, "refrigerator", "fridge")
-
-
-def desk_lamp(d: Dice) -> Builder:
-    """A lamp on jointed arms, on a desk or on the floor."""
-    return _drawn(d, "desk_lamp", "lamp", ["desk lamp", "floor lamp"])
-
-
-def laptop(d: Dice) -> Builder:
-    """Closed as built; the usual stored state is open."""
-    return _drawn(d, "laptop", "laptop")
-
-
-def door(d: Dice) -> Builder:
-    """A leaf or two in a frame, with levers or knobs that turn."""
-    return _drawn(d, "door", "door")
-
-
-def chest(d: Dice, family: str = "box") -> Builder:
-    """A toy box, a blanket box, a trunk or a jewellery box with its lid."""
-    return _drawn(d, family, "box")
-
-
-def bin_with_lid(d: Dice, family: str = "trash_can") -> Builder:
-    """A bin with a pedal, a swinging flap or a lid to flip."""
-    return _drawn(d, family, "bin")
-
-
-def _drawn(d: Dice, family: str, category: str, styles: Sequence[str] = ()) -> Builder:
-    """The first object of a category that moves and is of one of the styles."""
+def drawn(d: Dice, family: str) -> Builder:
+    """The first object of the family's category that moves and is of one of its styles."""
+    category, styles = DRAWN[family]
     for _ in range(TRIES):
         assembly = draw(category, d.rng)
         if any(part.hinge for part in assembly.parts) and (not styles or set(styles) & set(assembly.style)):

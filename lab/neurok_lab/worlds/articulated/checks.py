@@ -10,7 +10,7 @@ import numpy as np
 
 from neurok.core import Articulation, Asset
 from neurok.geometry import lie
-from neurok.geometry.topology import degenerate_faces, is_watertight
+from neurok.geometry.topology import degenerate_faces, face_components, is_watertight
 
 TOUCH = 0.012
 """Largest gap between a part and its parent, as a share of the object's size."""
@@ -92,25 +92,14 @@ def check_articulated(asset: Asset) -> list[str]:
 
 def split_solids(articulation: Articulation) -> list[Solid]:
     """The pieces of the mesh that share vertices, with their parts."""
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import connected_components
-
-    mesh = articulation.mesh
-    f = mesh.faces
-    links = coo_matrix((np.ones(2 * len(f)), (f[:, :2].ravel(), f[:, 1:].ravel())), shape=(mesh.vertex_count,) * 2)
-    count, labels = connected_components(links, directed=False)
-    vertex_order, face_labels = np.argsort(labels, kind="stable"), labels[f[:, 0]]
-    rank = np.empty(mesh.vertex_count, dtype=np.int64)
-    rank[vertex_order] = np.arange(mesh.vertex_count)
-    vertex_cuts = np.searchsorted(labels[vertex_order], np.arange(count + 1))
-    face_order = np.argsort(face_labels, kind="stable")
-    face_cuts = np.searchsorted(face_labels[face_order], np.arange(count + 1))
-    parts = articulation.vertex_parts
-    return [
-        Solid(int(parts[vertex_order[a]]), mesh.vertices[vertex_order[a:b]], rank[f[face_order[c:e]]] - a)
-        for a, b, c, e in zip(vertex_cuts[:-1], vertex_cuts[1:], face_cuts[:-1], face_cuts[1:], strict=True)
-        if e > c
-    ]
+    mesh, parts = articulation.mesh, articulation.vertex_parts
+    label = face_components(mesh.vertices, mesh.faces, weld=False)
+    ends = np.cumsum(np.bincount(label))[:-1]
+    solids = []
+    for rows in np.split(np.argsort(label, kind="stable"), ends):
+        used, local = np.unique(mesh.faces[rows], return_inverse=True)
+        solids.append(Solid(int(parts[used[0]]), mesh.vertices[used], local.reshape(-1, 3)))
+    return solids
 
 
 def _check_mesh(articulation: Articulation) -> list[str]:

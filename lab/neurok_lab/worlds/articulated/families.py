@@ -35,10 +35,12 @@ _HOMES = {
     "boxes": "box suitcase toolbox trash_can",
     "outdoors": "umbrella mailbox swing gate stepladder ironing_board",
 }
-"""Module to the families in it; each family is a function of that name."""
+"""Module to the families in it; each family is a function of that name, but for those of the catalogue."""
 
 FAMILIES: dict[str, str] = {
-    name: f"neurok_lab.worlds.articulated.{module}:{name}" for module, names in _HOMES.items() for name in names.split()
+    name: f"neurok_lab.worlds.articulated.{module}:{'drawn' if module == 'catalogue' else name}"
+    for module, names in _HOMES.items()
+    for name in names.split()
 }
 """Name to ``module:function``, a function from a ``Dice`` to a ``Builder``."""
 
@@ -69,8 +71,9 @@ def make_family(name: str, rng: np.random.Generator) -> Asset:
     if name not in FAMILIES:
         raise NeurokError(f"There is no family {name!r}; the families are {', '.join(FAMILIES)}.")
     module, function = FAMILIES[name].split(":")
-    family: Callable[[Dice], Builder] = getattr(importlib.import_module(module), function)
-    asset = family(Dice(rng)).build({"family": name, "category": name})
+    family: Callable[..., Builder] = getattr(importlib.import_module(module), function)
+    arguments = (name,) if function == "drawn" else ()
+    asset = family(Dice(rng), *arguments).build({"family": name, "category": name})
     assert asset.articulation is not None
     often, low, high = OPENING.get(name, USUALLY)
     if rng.random() < often:
@@ -99,19 +102,23 @@ def generate(name: str, seed: int, index: int) -> tuple[Asset | None, list[str]]
     return None, rejected
 
 
-def reopened(asset: Asset, q: Float[np.ndarray, " D"]) -> Asset:
-    """The same object stored with its joints at ``q``: axes travel along, limits are counted from there."""
-    old = asset.articulation
-    assert old is not None
-    transforms = old.transforms(q)
-    mesh = old.pose(q)
+def rested_at(articulation: Articulation, q: Float[np.ndarray, " D"]) -> Articulation:
+    """Another state of an object as its rest: axes move with their parents, limits are counted from the new zero."""
+    transforms = articulation.transforms(q)
     joints = []
-    for joint, slot in zip(old.joints, old.slots, strict=True):
-        world = np.eye(4) if joint.parent < 0 else transforms[joint.parent]
-        axis, origin = world[:3, :3] @ joint.axis, lie.apply(world, joint.origin[None])[0]
-        shift = float(q[slot][0]) if joint.dof and joint.kind != "continuous" else 0.0
+    for joint, slot in zip(articulation.joints, articulation.slots, strict=True):
+        above = transforms[joint.parent] if joint.parent >= 0 else np.eye(4)
+        axis, origin = above[:3, :3] @ joint.axis, lie.apply(above, joint.origin[None])[0]
+        shift = float(q[slot][0]) if joint.kind in ("revolute", "prismatic") else 0.0
         joints.append(replace(joint, axis=axis, origin=origin, lower=joint.lower - shift, upper=joint.upper - shift))
-    return replace(asset, mesh=mesh, articulation=Articulation(mesh, tuple(joints), name=old.name))
+    return Articulation(articulation.pose(q), tuple(joints), name=articulation.name)
+
+
+def reopened(asset: Asset, q: Float[np.ndarray, " D"]) -> Asset:
+    """The same object stored with its joints at ``q``."""
+    assert asset.articulation is not None
+    joints = rested_at(asset.articulation, q)
+    return replace(asset, mesh=joints.mesh, articulation=joints)
 
 
 def flipped(asset: Asset, flips: np.ndarray) -> Asset:

@@ -55,7 +55,7 @@ def _stand(d: Dice, body: Part, width: float, depth: float, surface: Surface) ->
 
 
 def _body(
-    d: Dice, builder: Builder, width: float, height: float, depth: float, top: bool = True
+    d: Dice, builder: Builder, width: float, height: float, depth: float
 ) -> tuple[Part, Rect, float, Surface, float]:
     """A carcass on its stand; returns body, front, face, surface and board thickness."""
     surface = d.timber()
@@ -63,7 +63,7 @@ def _body(
     body = builder.part("shelf")
     low = _stand(d, body, width, depth, surface if d.chance(0.6) else d.metal())
     carcass(body, (-width / 2, low, -depth / 2), (width / 2, low + height, depth / 2), board, surface, d.wood())
-    if top and d.chance(0.5):
+    if d.chance(0.5):
         over = d.between(0.005, 0.03)
         thick = d.between(0.012, 0.035)
         x, y = width / 2 + over, low + height

@@ -35,9 +35,9 @@ def corners(shape: Shape) -> list[Shape]:
     return [s for one in pair(shape) for s in pair(one, "z")]
 
 
-def around(shape: Shape, count: int, axis: str = "y", start: float = 0.0) -> list[Shape]:
-    """``count`` copies evenly about an axis through the origin, the first at ``start`` [degrees]."""
-    return [shape.turn(axis, start + 360 * k / count) for k in range(count)]
+def around(shape: Shape, count: int, axis: str = "y") -> list[Shape]:
+    """``count`` copies evenly about an axis through the origin."""
+    return [shape.turn(axis, 360 * k / count) for k in range(count)]
 
 
 def placed(shapes: Iterable[Shape], place: Triple) -> list[Shape]:
@@ -140,14 +140,7 @@ def random_fronts(d: Dice, surface: Surface, size: float) -> Fronts:
     )
 
 
-def carcass(
-    part: Part,
-    low: tuple[float, float, float],
-    high: tuple[float, float, float],
-    board: float,
-    surface: Surface,
-    back: Surface | None = None,
-) -> None:
+def carcass(part: Part, low: Triple, high: Triple, board: float, surface: Surface, back: Surface | None = None) -> None:
     """A box of boards, open towards +z."""
     (x0, y0, z0), (x1, y1, z1) = low, high
     part.add(slab((x0, y0, z0), (x1, y0 + board, z1), 0.001), surface)
@@ -348,9 +341,7 @@ def rounded_box(width: float, height: float, depth: float, radius: float, bevel:
     return extrude(profiles.rectangle(width, depth, radius, 4), height, bevel=bevel)
 
 
-def add_dials(
-    d: Dice, parent: Part, places: list[tuple[float, float, float]], radius: float, surface: Surface, name: str = "knob"
-) -> None:
+def add_dials(d: Dice, parent: Part, places: list[Triple], radius: float, surface: Surface) -> None:
     """Appliance knobs facing +z, some that turn without end, some with a stop."""
     endless = d.chance(0.65)
     mark = CHROME
@@ -359,9 +350,9 @@ def add_dials(
         d.rng.bit_generator.state = state  # all knobs of one panel look alike
         shapes = placed(dial(d, radius), place)
         if endless:
-            part = parent.spin(name, Z, place)
+            part = parent.spin("knob", Z, place)
         else:
-            part = parent.hinge(name, Z, place, -5.2, 0.0)
+            part = parent.hinge("knob", Z, place, -5.2, 0.0)
         part.add(shapes[:1], mark if len(shapes) > 2 else surface).add(shapes[1:], surface)
 
 
@@ -388,14 +379,12 @@ def hollow(outer: np.ndarray, wall: float) -> list[tuple[float, float]]:
     return [(float(r), float(y)) for r, y in rows]
 
 
-def add_cap(
-    d: Dice, parent: Part, shapes: list[tuple[Shape, Surface]], y: float, rise: float, name: str = "lid"
-) -> Part:
+def add_cap(d: Dice, parent: Part, shapes: list[tuple[Shape, Surface]], y: float, rise: float) -> Part:
     """A lid that lifts off upwards or screws round."""
     if d.chance(0.85):
-        part = parent.slide(name, Y, 0.0, rise, (0, y, 0))
+        part = parent.slide("lid", Y, 0.0, rise, (0, y, 0))
     else:
-        part = parent.spin(name, Y, (0, y, 0))
+        part = parent.spin("lid", Y, (0, y, 0))
     for shape, surface in shapes:
         part.add(shape, surface)
     return part

@@ -223,14 +223,11 @@ def _add_dial(d: Dice, case: Part, radius: float, y: float, metal: Surface) -> N
         hand.add([blade.turn("z", turned).move(0, y, z), rod("z", 0.05 * radius, 0.0024, (0, y, z), 14)], dark)
 
 
-def _wall_frame(width: float, height: float, rail: float, depth: float, sill: bool = True) -> list[Shape]:
+def _wall_frame(width: float, height: float, rail: float, depth: float) -> list[Shape]:
     """A rectangular frame standing on y = 0 around an opening."""
     w = width / 2
     posts = pair(slab((w, 0, -depth / 2), (w + rail, height + rail, depth / 2), 0.003))
-    rows = [slab((-w, height, -depth / 2), (w, height + rail, depth / 2), 0.003)]
-    if sill:
-        rows.append(slab((-w, 0, -depth / 2), (w, rail, depth / 2), 0.003))
-    return posts + rows
+    return posts + [slab((-w, y, -depth / 2), (w, y + rail, depth / 2), 0.003) for y in (height, 0)]
 
 
 def window(d: Dice) -> Builder:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float
 
 from neurok.core import Asset, Clip
 from neurok.geometry import lie
 from neurok.geometry.operators import face_areas
 from neurok.geometry.topology import is_watertight, unique_edges
+from neurok.geometry.voxels import winding_numbers
 
 VERTEX_RANGE = (300, 3000)
 MOTION_RANGE = (0.01, 2.0)
@@ -135,9 +136,10 @@ def penetration_share(clip: Clip, positions: Float[np.ndarray, "T V 3"], probes:
         return 0.0
     soft = soft[:: max(1, len(soft) // probes)]
     faces = rest.faces[np.isin(rest.face_parts, rigid_parts)]
-    outside = ~is_inside(rest.vertices[soft], rest.vertices, faces)
+    outside = winding_numbers(rest.vertices[soft], rest.vertices, faces) <= 0.5
     moments = [len(positions) // 2, len(positions) - 1]
-    return max(float((is_inside(positions[t, soft], positions[t], faces) & outside).mean()) for t in moments)
+    inside = [winding_numbers(positions[t, soft], positions[t], faces) > 0.5 for t in moments]
+    return max(float((each & outside).mean()) for each in inside)
 
 
 def _moves_rigidly(rest: Float[np.ndarray, "V 3"], positions: Float[np.ndarray, "T V 3"], mask: np.ndarray) -> bool:
@@ -148,18 +150,3 @@ def _moves_rigidly(rest: Float[np.ndarray, "V 3"], positions: Float[np.ndarray, 
     middle = positions[[len(positions) // 3, 2 * len(positions) // 3]][:, chosen]
     moved = lie.apply(lie.fit_rigid(rest[chosen], middle), rest[chosen])
     return bool(np.abs(moved - middle).max() < 2e-3 * np.ptp(rest, axis=0).max())
-
-
-def is_inside(
-    points: Float[np.ndarray, "N 3"], vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]
-) -> Bool[np.ndarray, " N"]:
-    """Whether points are inside closed surfaces, by their winding number (a sum of solid angles)."""
-    used = vertices[np.unique(faces)]
-    inside = np.zeros(len(points), dtype=bool)
-    near = np.flatnonzero(((points > used.min(axis=0)) & (points < used.max(axis=0))).all(axis=1))
-    a, b, c = (vertices[faces[:, i]][None] - points[near][:, None] for i in range(3))
-    la, lb, lc = (np.linalg.norm(x, axis=-1) for x in (a, b, c))
-    volume = np.sum(a * np.cross(b, c), axis=-1)
-    dots = la * lb * lc + np.sum(a * b, -1) * lc + np.sum(b * c, -1) * la + np.sum(c * a, -1) * lb
-    inside[near] = np.arctan2(volume, dots).sum(axis=1) / (2 * np.pi) > 0.5
-    return inside

@@ -43,7 +43,6 @@ def sheet_piece(
     material: Material,
     factor: int = 2,
     thickness: float | None = None,
-    surface: Surface | None = None,
 ) -> Piece:
     """The fine surface of a simulated sheet (its first frame is its rest), sometimes with stripes or a hem.
 
@@ -55,8 +54,9 @@ def sheet_piece(
     if thickness is not None:
         positions, faces = thicken(positions, faces, thickness)
         pattern = np.concatenate([pattern, pattern, np.zeros(len(faces) - 2 * len(pattern), dtype=bool)])
-    look = fabric_surface(rng) if surface is None else surface
-    return Piece(part, positions[0], faces, look, material, positions, fabric_surface(rng, "pattern"), pattern)
+    return Piece(
+        part, positions[0], faces, fabric_surface(rng), material, positions, fabric_surface(rng, "pattern"), pattern
+    )
 
 
 def _pattern(rng: np.random.Generator, grid: SheetGrid) -> Bool[np.ndarray, " N"]:

@@ -49,7 +49,7 @@ def gusty_wind(
     return wind
 
 
-def wind_on_sheet(triangles: Int[np.ndarray, "F 3"], wind: Wind, drag: float = 1.0) -> Force:
+def wind_on_sheet(triangles: Int[np.ndarray, "F 3"], wind: Wind) -> Force:
     """Air pushing on a sheet: quadratic in the relative speed across each triangle, with a little along it."""
     flat = triangles.reshape(-1)
 
@@ -61,7 +61,7 @@ def wind_on_sheet(triangles: Int[np.ndarray, "F 3"], wind: Wind, drag: float = 1
         relative = wind(t, (a + b + c) / 3.0) - v[triangles].mean(axis=1)
         speed = np.linalg.norm(relative, axis=1, keepdims=True)
         across = np.sum(relative * normal, axis=1, keepdims=True) * normal
-        load = 0.25 * AIR_DENSITY * drag * double_area * speed * (across + 0.05 * relative) / 3.0
+        load = 0.25 * AIR_DENSITY * double_area * speed * (across + 0.05 * relative) / 3.0
         shares = np.repeat(load, 3, axis=0)
         return np.stack([np.bincount(flat, shares[:, k], minlength=len(x)) for k in range(3)], axis=1)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import colorsys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,9 +49,7 @@ def carried(
     return Piece(part, shape.vertices, shape.faces, surface, material, lie.apply(transforms, shape.vertices))
 
 
-def assemble(
-    family: str, pieces: Sequence[Piece], frame_count: int, excitation: str, extra: Mapping[str, str] | None = None
-) -> Asset:
+def assemble(family: str, pieces: Sequence[Piece], frame_count: int, excitation: str) -> Asset:
     """One mesh, one clip and one material field out of the pieces; parts are named in order of appearance."""
     names = tuple(dict.fromkeys(piece.part for piece in pieces))
     looks = [look for piece in pieces for look in (piece.surface, piece.trim) if look is not None]
@@ -85,7 +83,6 @@ def assemble(
         "excitation": excitation,
         "source": "neurok",
         "license": LICENSE,
-        **(extra or {}),
     }
     return Asset(mesh, (clip,), None, field, provenance)
 

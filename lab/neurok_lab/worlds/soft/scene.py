@@ -152,11 +152,10 @@ class Scene:
         return _Run(self, fps, substeps).record(frame_count)
 
 
-def ground(height: float = 0.0, friction: float = 0.8) -> Collider:
-    """A floor, facing up."""
+def ground() -> Collider:
+    """The floor at y = 0, facing up."""
     pose = lie.rotation_about(np.array([1.0, 0.0, 0.0]), np.zeros(3), -math.pi / 2)
-    pose[1, 3] = height
-    return Collider("plane", (5.0, 5.0, 1.0), pose, friction=friction)
+    return Collider("plane", (5.0, 5.0, 1.0), pose, friction=0.8)
 
 
 def node_masses(flex: Flex) -> Float[np.ndarray, " N"]:

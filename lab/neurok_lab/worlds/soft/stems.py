@@ -67,16 +67,14 @@ class StemBuilder:
         return Rods(**arrays, carries_weight=carries_weight, collides=collides, force=force, base=base, ties=ties)
 
 
-def springs(
-    points: np.ndarray, mass: np.ndarray, rate: float, ratio: float, taper: float = 1.5
-) -> tuple[np.ndarray, np.ndarray]:
+def springs(points: np.ndarray, mass: np.ndarray, rate: float, ratio: float) -> tuple[np.ndarray, np.ndarray]:
     """Joint stiffness and damping that make a stem swing about ``rate`` times a second, stiffer at its root."""
     count = len(points) - 1
     length = float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
     # The joints of a stem are springs in a row: n of them, each n times stiffer, bend like one at its root.
     inertia = float(mass.sum()) * length**2 / 3
     root = count * inertia * (2 * math.pi * rate) ** 2 / 2.5
-    stiffness = root * np.linspace(1.0, 1.0 / (1.0 + taper), count) ** 2
+    stiffness = root * np.linspace(1.0, 1.0 / (1.0 + 1.5), count) ** 2
     return stiffness, 2 * ratio * stiffness / (2 * math.pi * rate)
 
 
