@@ -69,7 +69,7 @@ class Clearance:
             if self.y is None or not reach + self._travel(features) <= self.limit:
                 self.y, known = motion.y[0], _above(self.solids, self.points.points, motion, (0.0,))
                 share = len(known) // ASKED
-                self.limit = max(float(np.partition(known, share)[share]), reach + 4.0 * self._travel(features))
+                self.limit = max(float(np.partition(known, share)[share]), reach + 2.0 * self._travel(features))
                 self.asked = np.flatnonzero(~(known > self.limit))
                 self._some = self.points.points.take(self.asked)
         heights = _above(self.solids, self._some, motion, moments)
