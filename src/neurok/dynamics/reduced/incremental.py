@@ -221,11 +221,12 @@ class IncrementalStepper:
             late = State(state.poses, state.q, state.p - 0.5 * dt * weight, state.time)
             qdot, begin = self._moving(late)
         targets, self._slopes = [motion.coast(dt) for motion in begin], None
-        q, motions = state.q + dt * qdot, None
+        q, known = state.q + dt * qdot, None
         if not len(self.rows) and self._last is not None:
             q = q + dt * (qdot - self._last)
         for done in range(1, MORE_PASSES + 1):
-            q, motions = self._minimise(state, q, dt, targets, motions)
+            q, motions = self._minimise(state, q, dt, targets, known)
+            known = motions
             start = time.perf_counter()
             deepest, again = self.rows.measure(motions)
             self._share_load()
