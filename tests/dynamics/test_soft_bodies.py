@@ -158,7 +158,7 @@ def test_all_that_may_have_come_near_is_asked_again():
     for size in (0.0, 1e-3, 1e-2, 0.1, 1e-3, 0.3, 1e-2):
         q = q + size * rng.normal(size=len(q))
         motion = mechanics.motion(np.eye(4), q[None], rng.normal(size=(1, len(q))))
-        heights = [points.points.heights(motion, plane.normal, ahead) + 0.1 for ahead in (0.0, 0.01)]
+        heights = points.points.heights(motion, plane.normal, (0.0, 0.01)).T + 0.1
         which, found = clearance.near(motion, (0.0, 0.01), 0.02)
         assert which.tolist() == np.flatnonzero(np.min(heights, axis=0) <= 0.02).tolist()
         np.testing.assert_allclose(found, np.min(heights, axis=0)[which], atol=1e-12)

@@ -12,7 +12,5 @@ from numba import njit
 def compiled(loop: Callable[..., Any]) -> Callable[..., Any]:
     """Machine code of a function of arrays and numbers, kept in a cache; sums stay in the order that is written."""
     loop = inspect.unwrap(loop)  # what checks types of arguments cannot be compiled
-    made: Callable[..., Any] = njit(
-        loop, cache=True, nogil=True, fastmath=False, error_model="numpy", no_cfunc_wrapper=True
-    )
+    made: Callable[..., Any] = njit(loop, cache=True, nogil=True, fastmath=False, error_model="numpy")
     return made

@@ -20,13 +20,13 @@ def _cross(a, b, out):
 
 
 @compiled
-def _twist(screws, h, q, out):
-    """The twist of one handle."""
+def _twist(screws, h, q, b, omega, first):
+    """The twist of one handle, as two rows of ``omega``."""
     for m in range(6):
         total = 0.0
-        for d in range(q.shape[0]):
-            total += screws[m, h, d] * q[d]
-        out[m] = total
+        for d in range(q.shape[1]):
+            total += screws[m, h, d] * q[b, d]
+        omega[first + m // 3, m % 3] = total
 
 
 @compiled
@@ -40,23 +40,19 @@ def _functions(series, square, out):
 
 
 @compiled
-def _jacobians(omega, f, jacobian, change):
+def _jacobians(omega, f, jacobian, change, parts, lean_and_half):
     """From rates of a twist to spin and velocity, and how that changes.
 
     V(ω) = I + b W + c W² at ω + ε v + δ ω̇ + εδ v̇, with infinitesimals whose squares are zero; the rows of ``omega``
     are these four parts, and ``f`` holds b, c, b', c', b'', c''.
     """
-    parts = np.empty((4, 3, 3))
-    square = np.empty(4)
-    for part in range(4):
-        square[part] = 2.0 * (
-            omega[0, 0] * omega[part, 0] + omega[0, 1] * omega[part, 1] + omega[0, 2] * omega[part, 2]
-        )
-    square[3] += 2.0 * (omega[1, 0] * omega[2, 0] + omega[1, 1] * omega[2, 1] + omega[1, 2] * omega[2, 2])
-    lean_and_half = np.empty((2, 4, 3))
+    first = 2.0 * (omega[0, 0] * omega[1, 0] + omega[0, 1] * omega[1, 1] + omega[0, 2] * omega[1, 2])
+    second = 2.0 * (omega[0, 0] * omega[2, 0] + omega[0, 1] * omega[2, 1] + omega[0, 2] * omega[2, 2])
+    both = 2.0 * (omega[0, 0] * omega[3, 0] + omega[0, 1] * omega[3, 1] + omega[0, 2] * omega[3, 2])
+    both += 2.0 * (omega[1, 0] * omega[2, 0] + omega[1, 1] * omega[2, 1] + omega[1, 2] * omega[2, 2])
     for k in range(2):
-        g0, g1, g2 = f[k], f[2 + k] * square[1], f[2 + k] * square[2]
-        g3 = f[2 + k] * square[3] + f[4 + k] * square[1] * square[2]
+        g0, g1, g2 = f[k], f[2 + k] * first, f[2 + k] * second
+        g3 = f[2 + k] * both + f[4 + k] * first * second
         for i in range(3):
             lean_and_half[k, 0, i] = g0 * omega[0, i]
             lean_and_half[k, 1, i] = g0 * omega[1, i] + g1 * omega[0, i]
@@ -109,14 +105,15 @@ def moments(series, screws, centers, q, qdot, arms, rows, rates, jacobians, chan
     """
     batch, count = q.shape[0], centers.shape[0]
     f, omega, moving = np.empty(7), np.empty((4, 3)), np.empty(6)
+    parts, lean_and_half = np.empty((4, 3, 3)), np.empty((2, 4, 3))
     for b in range(batch):
         for h in range(count):
-            _twist(screws, h, q[b], omega[:2].reshape(6))
-            _twist(screws, h, qdot[b], omega[2:].reshape(6))
+            _twist(screws, h, q, b, omega, 0)
+            _twist(screws, h, qdot, b, omega, 2)
             square = omega[0, 0] ** 2 + omega[0, 1] ** 2 + omega[0, 2] ** 2
             _functions(series, square, f)
             jacobian = jacobians[b, h]
-            _jacobians(omega, f, jacobian, changes[b, h])
+            _jacobians(omega, f, jacobian, changes[b, h], parts, lean_and_half)
             arm = arms[b, h]
             for i in range(3):
                 for j in range(3):
@@ -153,7 +150,8 @@ def pull(screws, arms, jacobians, forces, out):
     wrench = np.empty(6)
     for b in range(batch):
         for h in range(count):
-            wrench[:3] = 0.0
+            for i in range(3):
+                wrench[i] = 0.0
             for k in range(4):
                 _cross(arms[b, h, k], forces[b, 4 * h + k], wrench)
             for i in range(3):
@@ -169,8 +167,8 @@ def rate_pull(screws, arms, rates, jacobians, changes, forces):
     wrench, turning = np.empty(6), np.zeros(6)
     for b in range(batch):
         for h in range(count):
-            wrench[:3] = 0.0
-            turning[:3] = 0.0
+            for i in range(3):
+                wrench[i] = turning[i] = 0.0
             for k in range(4):
                 _cross(arms[b, h, k], forces[b, 4 * h + k], wrench)
                 _cross(rates[b, h, k], forces[b, 4 * h + k], turning)
@@ -204,7 +202,8 @@ def slopes(screws, arms, jacobians, out):
                 for i in range(3):
                     spin[i] = jacobians[b, h, i, m]
                 for k in range(4):
-                    moved[:] = 0.0
+                    for i in range(3):
+                        moved[i] = 0.0
                     _cross(spin, arms[b, h, k], moved)
                     for i in range(3):
                         value = moved[i] + (jacobians[b, h, 3 + i, m] if k == 3 else 0.0)

@@ -233,10 +233,12 @@ class Points:
     def velocities(self, motion: Motion) -> Float[np.ndarray, "B n 3"]:
         return self._select(motion.rate)
 
-    def heights(self, motion: Motion, normal: Float[np.ndarray, "3"], ahead: float = 0.0) -> Float[np.ndarray, " n"]:
+    def heights(
+        self, motion: Motion, normal: Float[np.ndarray, "3"], moments: Sequence[float]
+    ) -> Float[np.ndarray, "n m"]:
         """How far the points are along a direction, so many seconds after the first moment as they move then."""
-        y = motion.y[:1] + ahead * motion.rate[:1] if ahead else motion.y[:1]
-        return self._select((y @ normal)[..., None])[0, :, 0]
+        y = [motion.y[0] @ normal + (ahead * (motion.rate[0] @ normal) if ahead else 0.0) for ahead in moments]
+        return self._select(np.stack(y, axis=1)[None])[0]
 
     def pull(self, motion: Motion, forces: Float[np.ndarray, "B n 3"]) -> Float[np.ndarray, "B D"]:
         """Generalised force Jᵀ f."""

@@ -40,7 +40,7 @@ LOST = 1e-2
 """A step that has not converged and whose last change is above this, in the same measure, has failed."""
 
 SAME_MASS = 4
-"""Iterations of Newton's method that keep the masses of the first: they hardly change within a step."""
+"""Iterations of Newton's method that keep the masses at the start of a step: they hardly change within it."""
 
 FRICTION_PASSES = 2
 """Friction follows the normal forces of the pass before."""
@@ -153,9 +153,11 @@ class IncrementalStepper:
     _shortest_dt: float = field(default=0.0, init=False)
     _inertia: Float[np.ndarray, " D"] = field(default_factory=lambda: np.zeros(0), init=False)
     _last: Float[np.ndarray, " D"] | None = field(default=None, init=False)
-    _mass: Float[np.ndarray, "D D"] | None = field(default=None, init=False)
+    _mass: Float[np.ndarray, "D D"] = field(init=False)
+    """Masses at the start of the present step."""
+
     _slopes: Float[np.ndarray, "C 3 D"] | None = field(default=None, init=False)
-    """Masses, and how contact points follow the coordinates, where Newton's method began in the present step."""
+    """How contact points follow the coordinates, where Newton's method began."""
 
     _smooth: tuple[list[Any], float, Float[np.ndarray, " D"]] | None = field(default=None, init=False)
     """A motion, and the potential and its gradient there but for contact and dry friction."""
@@ -219,11 +221,12 @@ class IncrementalStepper:
             late = State(state.poses, state.q, state.p - 0.5 * dt * weight, state.time)
             qdot, begin = self._moving(late)
         targets, self._slopes = [motion.coast(dt) for motion in begin], None
-        q, motions = state.q + dt * qdot, None
+        q, known = state.q + dt * qdot, None
         if not len(self.rows) and self._last is not None:
             q = q + dt * (qdot - self._last)
         for done in range(1, MORE_PASSES + 1):
-            q, motions = self._minimise(state, q, dt, targets, motions)
+            q, motions = self._minimise(state, q, dt, targets, known)
+            known = motions
             start = time.perf_counter()
             deepest, again = self.rows.measure(motions)
             self._share_load()
@@ -301,7 +304,7 @@ class IncrementalStepper:
             q = self._held(state, q, dt, targets, motions)
             value, gradient, motions = self._potential(state, q, dt, targets)
         for iteration in range(MAX_NEWTON):
-            if self._mass is None or iteration >= SAME_MASS:
+            if iteration >= SAME_MASS:
                 self._mass = self.system.mass_matrix(motions)
                 self._slopes = None
             if self._slopes is None:
@@ -397,7 +400,7 @@ class IncrementalStepper:
     def _smooth_curvature(self, state: State, q: np.ndarray, dt: float, motions: list[Any]) -> Float[np.ndarray, "D D"]:
         """The same without contact."""
         start = time.perf_counter()
-        matrix = (self.system.mass_matrix(motions) if self._mass is None else self._mass) / dt**2
+        matrix = self._mass / dt**2
         unknown = False
         for member, motion, friction in zip(self.system.members, motions, self.frictions, strict=True):
             block = matrix[member.where, member.where]

@@ -145,23 +145,28 @@ class LimitWell(Load):
     def feels_rates(self) -> bool:
         return bool(self.damping.any())
 
-    def _depths(self, q: Float[np.ndarray, "*B D"]) -> tuple[Float[np.ndarray, "*B D"], Float[np.ndarray, "*B D"]]:
-        return np.maximum(self.lower - q, 0.0), np.maximum(q - self.upper, 0.0)
+    def _excess(self, q: Float[np.ndarray, "*B D"]) -> Float[np.ndarray, "*B D"]:
+        """How far coordinates are above their limits; negative below."""
+        return q - np.minimum(np.maximum(q, self.lower), self.upper)
 
     def force(self, motion: Any, times: Times) -> Float[np.ndarray, "B D"]:
-        below, above = self._depths(motion.q)
-        out = self.steepness * (below**2 - above**2)
-        if self.damping.any():
-            out = out - self.damping * (below + above) ** 1.5 * motion.qdot
-        return out
+        excess = self._excess(motion.q)
+        if not excess.any():
+            return excess
+        depth = np.abs(excess)
+        return -self.steepness * depth * excess - self.damping * depth**1.5 * motion.qdot
 
     def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
-        below, above = self._depths(motion.q)
-        return (self.steepness * (below**3 + above**3) / 3.0).sum(axis=1)
+        excess = self._excess(motion.q)
+        if not excess.any():
+            return np.zeros(len(excess))
+        return (self.steepness * np.abs(excess) ** 3 / 3.0).sum(axis=1)
 
     def curvature(self, motion: Any, dt: float) -> Float[np.ndarray, "D D"]:
-        below, above = self._depths(motion.q[0])
-        depth, inward = below + above, np.maximum(np.where(below > 0, -motion.qdot[0], motion.qdot[0]), 0.0)
+        excess = self._excess(motion.q[0])
+        if not excess.any():
+            return np.zeros((len(excess), len(excess)))
+        depth, inward = np.abs(excess), np.maximum(np.sign(excess) * motion.qdot[0], 0.0)
         buffer = depth**1.5 / dt + 1.5 * np.sqrt(depth) * inward
         return np.diag(2.0 * self.steepness * depth + self.damping * buffer)
 
@@ -177,14 +182,22 @@ class StrainWell(Load):
     name: str = "strain limits"
     is_potential: bool = True
     _recent: list[Any] = field(default_factory=list, init=False, repr=False)
+    _calm: list[Any] = field(default_factory=list, init=False, repr=False)
+    """Coordinates at which nothing was too long, and how far from there nothing can be."""
 
     @property
     def feels_rates(self) -> bool:
         return bool(self.wells[:, 1].any())
 
     @cached_property
+    def _largest_slope(self) -> float:
+        """How much any of the lengths can grow where the coordinates move by 1."""
+        return float(np.sqrt((self.vectors**2).sum(axis=(1, 2)).max(initial=0.0)))
+
+    @cached_property
     def _flat(self) -> Float[np.ndarray, "R3 D"]:
-        return self.vectors.reshape(-1, self.vectors.shape[2])
+        """All first components, then all second ones, then all third ones."""
+        return np.ascontiguousarray(self.vectors.swapaxes(0, 1)).reshape(-1, self.vectors.shape[2])
 
     def _strained(
         self, motion: Any
@@ -192,12 +205,18 @@ class StrainWell(Load):
         """Of each moment: the vectors that are too long, by how much, how this follows the coordinates, and its rate;
         from memory where the same motion has just been asked about."""
         if not self._recent or self._recent[0] is not motion:
-            along = (motion.q @ self._flat.T).reshape(len(motion.q), -1, 3)
-            square, found = (along * along).sum(axis=2), []
-            for way, lengths, qdot in zip(along, square, motion.qdot, strict=True):
-                which = np.flatnonzero(lengths > 1.0)
-                lengths = np.sqrt(lengths[which])
-                slopes = ((way[which] / lengths[:, None])[:, None] @ self.vectors[which])[:, 0]
+            found, nothing = [], np.zeros(0)
+            for q, qdot in zip(motion.q, motion.qdot, strict=True):
+                if self._calm and np.linalg.norm(q - self._calm[0]) < self._calm[1]:
+                    found.append((nothing.astype(np.int64), nothing, np.zeros((0, len(q))), nothing))
+                    continue
+                x, y, z = along = (self._flat @ q).reshape(3, -1)
+                square = x * x + y * y + z * z
+                which = np.flatnonzero(square > 1.0)
+                if not len(which) and len(square):
+                    self._calm[:] = q, (1.0 - np.sqrt(square.max())) / max(self._largest_slope, 1e-300)
+                lengths = np.sqrt(square[which])
+                slopes = ((along[:, which] / lengths).T[:, None] @ self.vectors[which])[:, 0]
                 found.append((which, lengths - 1.0, slopes, slopes @ qdot))
             self._recent[:] = [motion, found]
         return self._recent[1]
@@ -211,7 +230,8 @@ class StrainWell(Load):
         return out
 
     def energy(self, motion: Any, times: Times) -> Float[np.ndarray, " B"]:
-        return np.array([self.wells[which, 0] @ depth**3 / 3.0 for which, depth, _, _ in self._strained(motion)])
+        found = self._strained(motion)
+        return np.array([self.wells[which, 0] @ depth**3 / 3.0 if len(which) else 0.0 for which, depth, _, _ in found])
 
     def curvature(self, motion: Any, dt: float) -> Float[np.ndarray, "D D"]:
         which, depth, slopes, rates = self._strained(motion)[0]

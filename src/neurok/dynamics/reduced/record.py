@@ -52,8 +52,9 @@ class Recorder:
     def frame(self, state: State) -> None:
         """Keep one frame; refuse it when it is not a sensible one."""
         if self._is_asleep(state):
-            for kept in (*self.positions, *self.handles, *self.q, *self.qdot, self.energies):
-                kept += kept[-1:]
+            for frames in (*self.positions, *self.handles, *self.q, *self.qdot):
+                frames += frames[-1:]
+            self.energies += self.energies[-1:]
             self._count()
             return
         self._state = state
@@ -85,8 +86,9 @@ class Recorder:
     def _is_asleep(self, state: State) -> bool:
         """Whether nothing has moved since the last frame and nothing moves."""
         last = self._state
-        is_same = last is not None and last.q is state.q and last.poses is state.poses
-        return is_same and not (last.p.any() or state.p.any())
+        if last is None or last.q is not state.q or last.poses is not state.poses:
+            return False
+        return not (last.p.any() or state.p.any())
 
     def _count(self) -> None:
         """One frame more."""

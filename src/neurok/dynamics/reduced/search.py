@@ -27,6 +27,9 @@ UNFORESEEN = 5e-4
 """Points of what bends that got deeper into a plane than this share of the smallest object's size though they were not
 on their way there are taken in, and the step is found again: a tenth of what can be seen."""
 
+ASKED = 8
+"""At least one in so many points of what bends is asked how near it is to something, until others may be nearer."""
+
 CHECKED_POINTS = 2000
 """Vertices of each object that are looked at for how deep they are in something."""
 
@@ -43,36 +46,41 @@ class Way:
 
 @dataclass(eq=False)
 class Clearance:
-    """How far points that bend are from solids that stand still, and which may have come near since all were asked."""
+    """How far points that bend are from solids that stand still: some are asked, as long as no other can be near."""
 
     points: PointSet
     solids: list[Any]
-    known: Float[np.ndarray, " n"] = field(default_factory=lambda: np.zeros(0), init=False)
-    """Distance of each point when all were asked, ..."""
+    asked: Int[np.ndarray, " m"] = field(init=False)
+    """Points that were not farther than ``limit`` when all were asked, ..."""
 
+    limit: float = field(default=-np.inf, init=False)
     y: Float[np.ndarray, "K 3"] | None = field(default=None, init=False)
     """... and the features then."""
 
+    _some: Any = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.asked, self._some = np.arange(len(self.points.radii)), self.points.points
+
     def near(self, motion: Any, moments: Sequence[float], reach: float) -> tuple[np.ndarray, np.ndarray]:
         """Points that are not farther than ``reach`` at some of several moments ahead, and their least distance."""
-        features = [motion.y[0] + ahead * motion.rate[0] if ahead else motion.y[0] for ahead in moments]
-        which, count = self._candidates(features, reach), len(self.points.radii)
-        if 4 * len(which) > count and self._corners is not None:
-            self.y, self.known = features[0], _above(self.solids, self.points.points, motion)
-            which = self._candidates(features, reach)
-        points = self.points.points if len(which) == count else self.points.points.take(which)
-        heights = np.min([_above(self.solids, points, motion, ahead) for ahead in moments], axis=0)
+        if self._corners is not None:
+            features = np.stack([motion.y[0] + ahead * motion.rate[0] for ahead in moments])
+            if self.y is None or not reach + self._travel(features) <= self.limit:
+                self.y, known = motion.y[0], _above(self.solids, self.points.points, motion, (0.0,))
+                share = len(known) // ASKED
+                self.limit = max(float(np.partition(known, share)[share]), reach + 2.0 * self._travel(features))
+                self.asked = np.flatnonzero(~(known > self.limit))
+                self._some = self.points.points.take(self.asked)
+        heights = _above(self.solids, self._some, motion, moments)
         near = ~(heights > reach)
-        return which[near], heights[near]
+        return self.asked[near], heights[near]
 
-    def _candidates(self, features: Sequence[Float[np.ndarray, "K 3"]], reach: float) -> Int[np.ndarray, " m"]:
-        """Points that can be so near, by how far any of them can have moved."""
-        if self.y is None or self._corners is None:
-            return np.arange(len(self.points.radii))
-        corners, share = self._corners
-        moves = (np.stack(features) - self.y).reshape(len(features), -1, 4, 3)
-        square = ((corners @ moves) ** 2).sum(axis=-1).max()
-        return np.flatnonzero(~(self.known > reach + share * np.sqrt(square)))
+    def _travel(self, features: Float[np.ndarray, "m K 3"]) -> float:
+        """How far any point can have moved since all were asked."""
+        corners, share = self._corners or (np.zeros((0, 8, 4)), 0.0)
+        moves = corners @ (features - self.y).reshape(len(features), -1, 4, 3)
+        return share * float(np.sqrt((moves * moves).sum(axis=-1).max()))
 
     @cached_property
     def _corners(self) -> tuple[Float[np.ndarray, "H 8 4"], float] | None:
@@ -201,9 +209,10 @@ class ContactSearch:
         open_ones = [close for close in self.close if not isinstance(close[0].solid, HalfSpace)]
         known = {id(entry.touch): entry for entry in found}
         for key, points in {id(touch.points): touch.points for touch, _ in open_ones}.items():
-            self.ways[key] = Way(self.ways[key].start, points.points.positions(now[points.owner])[0])
+            way = self.ways[key]
+            self.ways[key] = Way(way.start, points.points.positions(now[points.owner])[0], way.which)
         again = [(touch, self._meet(touch, which, begin, known.get(id(touch)), now)) for touch, which in open_ones]
-        again += [(touch, self._sunken(touch, known.get(id(touch)), begin, now)) for touch in self._planes]
+        again += [(each[0], self._sunken(*each, known.get(id(each[0])), begin, now)) for each in self._planes]
         out, is_new = list(found), False
         for touch, entry in again:
             old = known.get(id(touch))
@@ -213,16 +222,18 @@ class ContactSearch:
         return out if is_new else None
 
     @cached_property
-    def _planes(self) -> list[Touch]:
+    def _planes(self) -> list[tuple[Touch, Clearance]]:
         """Points that bend against planes: limits and blows may throw them below, whatever way they were on."""
-        return [each for each in self._outer if isinstance(each.solid, HalfSpace) and id(each.points) in self._still]
+        planes = [each for each in self._outer if isinstance(each.solid, HalfSpace) and id(each.points) in self._still]
+        return [(each, Clearance(each.points, [each.solid])) for each in planes]
 
-    def _sunken(self, touch: Touch, old: Found | None, begin: Sequence[Any], now: Sequence[Any]) -> Found | None:
+    def _sunken(
+        self, touch: Touch, clearance: Clearance, old: Found | None, begin: Sequence[Any], now: Sequence[Any]
+    ) -> Found | None:
         """What was found of such a touch, and points that have got below the plane without being followed."""
         points, plane, way = touch.points, touch.solid, self.ways[id(touch.points)]
         if not len(way.which):
             return old
-        clearance = self._still[id(points)] if len(self._still[id(points)].solids) == 1 else Clearance(points, [plane])
         which = _foremost(points, *clearance.near(now[points.owner], (0.0,), -UNFORESEEN * self.size))
         if not len(which):
             return old
@@ -235,11 +246,12 @@ class ContactSearch:
         """The ways of all points of a set, or of those that are near where the others cannot touch anything."""
         if id(points) not in self._still:
             return _way(points, motions, dt)
-        motion, count = motions[points.owner], len(points.radii)
+        motion = motions[points.owner]
         near = self._still[id(points)].near(motion, (0.0, dt), self.reach)
         pressed = [touch.known[touch.loads[touch.known] > 0.0] for touch in self._outer if touch.points is points]
         which = np.unique(np.concatenate([_foremost(points, *near), *pressed]))
-        chosen, way = points.points.take(which), Way(*np.zeros((2, count, 3)), which)
+        chosen, way = points.points.take(which), self.ways.get(id(points)) or Way(*np.zeros((2, len(points.radii), 3)))
+        way.which = which
         way.start[which] = chosen.positions(motion)[0]
         way.end[which] = way.start[which] + dt * chosen.velocities(motion)[0]
         return way
@@ -473,14 +485,12 @@ def _clearance(solid: Any, x: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, " n
     return np.maximum(low - x, x - high).max(axis=1)
 
 
-def _above(solids: Sequence[Any], points: Any, motion: Any, ahead: float = 0.0) -> Float[np.ndarray, " n"]:
-    """The same of points that bend and of the nearest of some solids, so many seconds ahead."""
+def _above(solids: Sequence[Any], points: Any, motion: Any, moments: Sequence[float]) -> Float[np.ndarray, " n"]:
+    """The same of points that bend and of the nearest of some solids, at the nearest of some moments ahead."""
     if len(solids) == 1 and isinstance(solids[0], HalfSpace):
-        return points.heights(motion, solids[0].normal, ahead) - solids[0].height
-    x = points.positions(motion)[0]
-    if ahead:
-        x = x + ahead * points.velocities(motion)[0]
-    return np.min([_clearance(solid, x) for solid in solids], axis=0)
+        return points.heights(motion, solids[0].normal, moments).min(axis=1) - solids[0].height
+    x, rate = points.positions(motion)[0], points.velocities(motion)[0]
+    return np.min([_clearance(solid, x + ahead * rate) for solid in solids for ahead in moments], axis=0)
 
 
 def _foremost(points: PointSet, near: Int[np.ndarray, " n"], heights: Float[np.ndarray, " n"]) -> Int[np.ndarray, " m"]:
