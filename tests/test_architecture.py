@@ -29,14 +29,15 @@ LAYERS = [
     {"posing", "dynamics", "generation"},
     {"scene"},
     {"folders", "readiness"},
-    {"cli", "studio"},
+    {"studio"},
+    {"cli"},
     {"__main__"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 ROOT, LAB = Path(neurok.__file__).parent, Path(neurok_lab.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 
-MOST_FILES, MOST_LINES, MOST_LAB_LINES = 400, 72_000, 22_500
+MOST_FILES, MOST_LINES, MOST_LAB_LINES = 320, 69_700, 21_200
 LONGEST_FILE = 650
 
 

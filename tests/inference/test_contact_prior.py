@@ -9,7 +9,13 @@ from neurok.bodyplan.bodies import label_faces
 from neurok.bodyplan.contacts import contact_graph
 from neurok.bodyplan.plan import connected_pieces
 from neurok.core import Mesh
-from neurok.inference.prior import ContactPriorConfig, LearnedPrior, condition_on_contacts, vertex_weights
+from neurok.inference.prior import (
+    ContactPriorConfig,
+    LearnedPrior,
+    condition_on_contacts,
+    held_covariance,
+    vertex_weights,
+)
 from neurok.kinematics.screws import ScrewSpace, whole
 from neurok.learned.subject import patches_of
 from neurok.modelling.shapes import box, join

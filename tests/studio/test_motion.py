@@ -6,7 +6,7 @@ import pytest
 from gates import make_gate
 from neurok.io import load
 from neurok.kinematics import ArticulatedSpace
-from neurok.kinematics.fit import reach
+from neurok.kinematics.fit import fit_vertices
 from neurok.kinematics.space import decode
 from neurok.studio.motion import groups_of, part_motions, skinned_clip
 
@@ -46,7 +46,7 @@ def test_a_hand_finds_the_angle_of_a_hinge(angle):
     place = gate.pose(np.array([angle])).vertices[vertex]
     q = np.zeros(1)
     for _ in range(4):  # a few pictures
-        q = reach(space, np.array([vertex]), place[None], q, 12).q
+        q = fit_vertices(space, np.array([vertex]), place[None], q, 12).q
     np.testing.assert_allclose(decode(space, q)[vertex], place, atol=1e-8)
 
 
@@ -55,7 +55,7 @@ def test_a_hand_never_leaves_the_limits_and_uses_what_is_left():
     vertex = int(space.rest.vertices[:, 1].argmax())
     low, high = space.limits.T
     far = space.rest.vertices[vertex] + np.array([0.0, -10.0, 5.0])
-    q = reach(space, np.array([vertex]), far[None], iterations=12).q
+    q = fit_vertices(space, np.array([vertex]), far[None], iterations=12).q
     assert ((q >= low) & (q <= high)).all()
     before = np.linalg.norm(space.rest.vertices[vertex] - far)
     assert np.linalg.norm(decode(space, q)[vertex] - far) < before
