@@ -158,7 +158,7 @@ class DataHousehold:
 
         assert self.real is not None
         with counting("real models", json=self.json) as tell:
-            found = build_real(self.out, self.real, load_model("parts", "parts"), tell)
+            found = build_real(self.out, self.real, load_model("parts"), tell)
         kept = sum("iou" in one for one in found.values())
         say(f"{self.out}: {kept} of {len(found)} real models fit well and were added", json=self.json)
         return kept

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -162,15 +163,20 @@ def _stretched(assembly: Assembly, factors: list[Vec]) -> Assembly:
                 pivot = parent(np.array([pivot[0], part.centre[1], pivot[1]]))[[0, 2]]
             repeat = replace(repeat, step=parent.linear @ np.asarray(repeat.step), pivot=pivot)
         hinge = part.hinge and _stretched_hinge(part.hinge, here)
-        places = {"centre": here(part.centre), "meets": parent(part.meets), "repeat": repeat, "hinge": hinge}
+        places: dict[str, Any] = {
+            "centre": here(part.centre),
+            "meets": parent(part.meets),
+            "repeat": repeat,
+            "hinge": hinge,
+        }
         parts.append(replace(part, size=part.size * own, **places))
     return replace(assembly, parts=tuple(parts))
 
 
 def _stretched_hinge(hinge: Hinge, here: _Map) -> Hinge:
     axis = np.asarray(hinge.axis)
-    grow = np.linalg.norm(here.linear @ axis) / max(float(np.linalg.norm(axis)), 1e-9)
-    grow = float(grow) if hinge.kind == "prismatic" else 1.0
+    along = float(np.linalg.norm(here.linear @ axis)) / max(float(np.linalg.norm(axis)), 1e-9)
+    grow = along if hinge.kind == "prismatic" else 1.0
     return replace(hinge, origin=here(np.asarray(hinge.origin)), lower=hinge.lower * grow, upper=hinge.upper * grow)
 
 
@@ -184,7 +190,12 @@ def _scaled(assembly: Assembly, factor: float) -> Assembly:
         )
         hinge = part.hinge and _stretched_hinge(part.hinge, whole)
         hollow = part.hollow and Hollow(part.hollow.wall * factor, part.hollow.opening)
-        places = {"centre": part.centre * factor, "meets": part.meets * factor, "repeat": repeat, "hinge": hinge}
+        places: dict[str, Any] = {
+            "centre": part.centre * factor,
+            "meets": part.meets * factor,
+            "repeat": repeat,
+            "hinge": hinge,
+        }
         parts.append(replace(part, size=part.size * factor, hollow=hollow, **places))
     return replace(assembly, parts=tuple(parts))
 

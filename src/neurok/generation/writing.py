@@ -91,7 +91,7 @@ class Generator(nn.Module):
         """The object written anew from where its parts meet, so that the others follow those that were moved."""
         lists, met = written.lists, written.attached.assembly
         given, used = self.numbers(lists, list_words(lists, 0)[1], met.parts, scale_of(met))
-        start = {"warmth": FLOW_WARMTH, "given": given, "share": KEPT, "project": self.together(lists)}
+        start: dict[str, Any] = {"warmth": FLOW_WARMTH, "given": given, "share": KEPT, "project": self.together(lists)}
         rows = self.flow.sample(lists, asked, used, generator, **start)[0]
         return Written(attach(self.assembly_of(lists, rows)), lists, rows)
 
@@ -221,7 +221,12 @@ class Redrawer:
         words = [part_words(part) for part in assembly.parts]
         lists = self._listed(words, assembly)
         given, used = self.model.numbers(lists, words, assembly.parts, scale_of(assembly))
-        start = {"warmth": self.config.warmth, "given": given, "share": share, "project": self.model.together(lists)}
+        start: dict[str, Any] = {
+            "warmth": self.config.warmth,
+            "given": given,
+            "share": share,
+            "project": self.model.together(lists),
+        }
         new = self.model.assembly_of(lists, self.model.flow.sample(lists, self.asked, used, self.generator, **start)[0])
         parts = [
             replace(part, look=old.look, style=old.style) for part, old in zip(new.parts, assembly.parts, strict=True)
@@ -308,7 +313,7 @@ class Redrawer:
         lists = self._listed(words, assembly)
         given, used = self.model.numbers(lists, words, assembly.parts, scale)
         is_kept = torch.tensor([[k < len(words) and k not in fresh for k in range(used.shape[1])]])
-        start = {"warmth": FLOW_WARMTH, "given": given, "is_kept": is_kept}
+        start: dict[str, Any] = {"warmth": FLOW_WARMTH, "given": given, "is_kept": is_kept}
         rows = self.model.flow.sample(lists, self.asked, used, self.generator, **start)[0, : len(words)]
         values = self.model.standard.back(rows.numpy().astype(np.float64), _kinds(lists, len(words)))
         return {number: part_of(words[number], values[number], scale) for number in fresh}

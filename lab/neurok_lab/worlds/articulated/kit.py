@@ -341,7 +341,7 @@ def rounded_box(width: float, height: float, depth: float, radius: float, bevel:
     return extrude(profiles.rectangle(width, depth, radius, 4), height, bevel=bevel)
 
 
-def add_dials(d: Dice, parent: Part, places: list[Triple], radius: float, surface: Surface) -> None:
+def add_dials(d: Dice, parent: Part, places: Sequence[Triple], radius: float, surface: Surface) -> None:
     """Appliance knobs facing +z, some that turn without end, some with a stop."""
     endless = d.chance(0.65)
     mark = CHROME

@@ -272,7 +272,7 @@ def _point_set(
         lowest = int(np.argmin(places @ bound.body.mesh.up_vector))
         chosen = np.sort(farthest_points(spread, limit, lowest))
         places, nodes, radii = places[chosen], nodes[chosen], radii[chosen]
-    return PointSet(owner, bound.mechanics.node_points(places, nodes), radii, nodes)
+    return PointSet(owner, bound.mechanics.node_points(places, nodes), radii, nodes)  # type: ignore[attr-defined]
 
 
 def _soft_points(bound: Bound, owner: int, config: ContactConfig) -> tuple[PointSet, PointSet]:
