@@ -169,7 +169,7 @@ def _stretched(assembly: Assembly, factors: list[Vec]) -> Assembly:
             "repeat": repeat,
             "hinge": hinge,
         }
-        parts.append(replace(part, size=part.size * own, **places))
+        parts.append(replace(part, size=part.size * own, **moved))
     return replace(assembly, parts=tuple(parts))
 
 
@@ -196,7 +196,7 @@ def _scaled(assembly: Assembly, factor: float) -> Assembly:
             "repeat": repeat,
             "hinge": hinge,
         }
-        parts.append(replace(part, size=part.size * factor, hollow=hollow, **places))
+        parts.append(replace(part, size=part.size * factor, hollow=hollow, **moved))
     return replace(assembly, parts=tuple(parts))
 
 

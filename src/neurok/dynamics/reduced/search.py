@@ -567,4 +567,4 @@ def _joined(a: Found, b: Found) -> Found:
         soles = a.soles.join([b.soles])
     columns = ("which", "normals", "gaps", "marks")
     joined = [np.concatenate([getattr(a, name), getattr(b, name)]) for name in columns]
-    return Found(a.touch, *joined, feet=feet, soles=soles)
+    return Found(a.touch, *joined, feet, soles)  # type: ignore[call-arg]
