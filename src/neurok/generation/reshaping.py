@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from jaxtyping import Float
@@ -163,13 +162,8 @@ def _stretched(assembly: Assembly, factors: list[Vec]) -> Assembly:
                 pivot = parent(np.array([pivot[0], part.centre[1], pivot[1]]))[[0, 2]]
             repeat = replace(repeat, step=parent.linear @ np.asarray(repeat.step), pivot=pivot)
         hinge = part.hinge and _stretched_hinge(part.hinge, here)
-        places: dict[str, Any] = {
-            "centre": here(part.centre),
-            "meets": parent(part.meets),
-            "repeat": repeat,
-            "hinge": hinge,
-        }
-        parts.append(replace(part, size=part.size * own, **moved))
+        centre, meets = here(part.centre), parent(part.meets)
+        parts.append(replace(part, size=part.size * own, centre=centre, meets=meets, repeat=repeat, hinge=hinge))
     return replace(assembly, parts=tuple(parts))
 
 
@@ -190,13 +184,8 @@ def _scaled(assembly: Assembly, factor: float) -> Assembly:
         )
         hinge = part.hinge and _stretched_hinge(part.hinge, whole)
         hollow = part.hollow and Hollow(part.hollow.wall * factor, part.hollow.opening)
-        places: dict[str, Any] = {
-            "centre": part.centre * factor,
-            "meets": part.meets * factor,
-            "repeat": repeat,
-            "hinge": hinge,
-        }
-        parts.append(replace(part, size=part.size * factor, hollow=hollow, **moved))
+        sizes = {"size": part.size * factor, "centre": part.centre * factor, "meets": part.meets * factor}
+        parts.append(replace(part, repeat=repeat, hinge=hinge, hollow=hollow, **sizes))
     return replace(assembly, parts=tuple(parts))
 
 
