@@ -8,11 +8,10 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from neurok.core.articulation import Articulation
-from neurok.core.material import MaterialField
 from neurok.core.mesh import Mesh
 from neurok.dynamics.body import Body
 from neurok.dynamics.masses import face_thickness
-from neurok.geometry.operators import face_areas
+from neurok.inference.materials import STIFF
 from neurok.kinematics.articulated import ArticulatedSpace
 from neurok.kinematics.elastic import ELASTIC_SPACE, ElasticSpace, ElasticSpaceConfig, elastic_space, still_beside
 from neurok.kinematics.mixed import MixedSpace
@@ -22,9 +21,6 @@ from neurok.kinematics.mixed import MixedSpace
 class SoftConfig:
     """When a body is taken for soft."""
 
-    stiff: float = 1e8
-    """Materials stiffer than this [Pa] are not soft: wood, metal, glass, hard plastics."""
-
     seam: float = 0.02
     """A part that bends is held where it is closer to other parts than this share of the object's size."""
 
@@ -32,15 +28,6 @@ class SoftConfig:
 
 
 SOFT = SoftConfig()
-
-
-def soft_share(
-    mesh: Mesh, stuff: MaterialField, counted: Bool[np.ndarray, " V"] | None = None, config: SoftConfig = SOFT
-) -> float:
-    """Share of the surface that is made of something soft, among the vertices that count."""
-    soft = (stuff.young <= config.stiff) & (True if counted is None else counted)
-    areas = face_areas(mesh.vertices, mesh.faces)
-    return float((areas * soft[mesh.faces].all(axis=1)).sum() / max(float(areas.sum()), 1e-300))
 
 
 def soften(
@@ -58,7 +45,7 @@ def soften(
     if joints is not None and joints.dof:
         return _soft_parts(body, joints, anyway, config)
     space = None
-    if anyway or float(body.stuff.young.min()) <= config.stiff:
+    if anyway or float(body.stuff.young.min()) <= STIFF:
         bends = body.poses.learned_bends
         space = elastic_space(body.mesh, body.stuff, face_thickness(body), fixed, bends, config.space)
     if space is None or not (anyway or space.sag >= config.space.visible_sag):
@@ -75,7 +62,7 @@ def _soft_parts(body: Body, joints: Articulation, anyway: bool, config: SoftConf
     owners = joints.vertex_parts
     for part in np.unique(owners[bends.bends]):
         mine = owners == part
-        if not anyway and float(body.stuff.young[mine].min()) > config.stiff:
+        if not anyway and float(body.stuff.young[mine].min()) > STIFF:
             continue
         space = _part_space(body, mesh, mine, config)
         if space is not None and (anyway or space.sag >= config.space.visible_sag):

@@ -184,8 +184,9 @@ def _scaled(assembly: Assembly, factor: float) -> Assembly:
         )
         hinge = part.hinge and _stretched_hinge(part.hinge, whole)
         hollow = part.hollow and Hollow(part.hollow.wall * factor, part.hollow.opening)
-        sizes = {"size": part.size * factor, "centre": part.centre * factor, "meets": part.meets * factor}
-        parts.append(replace(part, repeat=repeat, hinge=hinge, hollow=hollow, **sizes))
+        size, centre, meets = part.size * factor, part.centre * factor, part.meets * factor
+        moved = replace(part, size=size, centre=centre, meets=meets)
+        parts.append(replace(moved, repeat=repeat, hinge=hinge, hollow=hollow))
     return replace(assembly, parts=tuple(parts))
 
 
