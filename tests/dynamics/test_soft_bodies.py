@@ -13,7 +13,8 @@ from neurok.dynamics.reduced.config import DEFAULTS
 from neurok.dynamics.reduced.contact import PointSet
 from neurok.dynamics.reduced.equations import FeatureMechanics
 from neurok.dynamics.reduced.search import Clearance, _foremost
-from neurok.dynamics.soft import SoftConfig, soft_share, soften
+from neurok.dynamics.soft import SoftConfig, soften
+from neurok.inference.materials import soft_share
 from neurok.kinematics.elastic import ElasticSpaceConfig
 from neurok.kinematics.lattice import LatticeConfig
 from neurok.modelling import shapes
