@@ -177,3 +177,11 @@ def test_study_and_proposals_are_made_once_whatever_is_asked(monkeypatch):
     neurok.simulate(model, act="drop", seconds=0.1, fps=20)
     neurok.pose(model, move={"door": model.mesh.vertices[model.mesh.part_ids == 1].mean(axis=0)})
     assert asked == {"study": 1, "propose": 1}
+
+
+def test_a_model_is_written_and_drawn_with_what_was_decided(tmp_path):
+    model = understand(make_sample("laptop").mesh, method="search")
+    neurok.save(model, tmp_path / "laptop.urdf")
+    assert neurok.load(tmp_path / "laptop.urdf").articulation.dof == model.plan.articulation.dof
+    laptop = understand(make_sample("laptop"))
+    assert laptop.exported().articulation is laptop.asset.articulation

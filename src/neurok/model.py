@@ -443,6 +443,13 @@ class Model:
 
     # What is written.
 
+    def exported(self) -> Asset:
+        """What is written and drawn of it: joints or motion of its file, else the joints of its plan."""
+        asset = self.asset
+        if asset.articulation is None and not asset.clips:
+            return self.articulated()
+        return replace(asset, materials=self.field_on(self.mesh))
+
     def articulated(self, plan: BodyPlan | None = None) -> Asset:
         """The object with its materials and joints, or on bones where it bends and has no joint."""
         return self.boned(plan or self.plan) or self.jointed(plan or self.plan)

@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -200,7 +200,17 @@ def load_articulation(path: str | Path) -> Articulation:
     return articulation
 
 
-def save(thing: Asset | Mesh | Clip | Articulation | Rollout, path: str | Path, **options: Any) -> list[Path]:
+class Exportable(Protocol):
+    """What knows how it is written, such as a ``Model``."""
+
+    def exported(self) -> Asset:
+        """What is written."""
+
+
+Noun = Asset | Mesh | Clip | Articulation | Rollout | Exportable
+
+
+def save(thing: Noun, path: str | Path, **options: Any) -> list[Path]:
     """Write an object in the format of the path's suffix and tell which files that made; none is left half-written.
 
     A format that holds a still mesh (OBJ, PLY, STL, OFF) takes the rest mesh of a clip; a name like
@@ -228,7 +238,7 @@ def _check_reach(asset: Asset, path: Path) -> None:
         )
 
 
-def as_asset(thing: Asset | Mesh | Clip | Articulation | Rollout) -> Asset:
+def as_asset(thing: Noun) -> Asset:
     """Any noun, wrapped."""
     if isinstance(thing, Asset):
         return thing
@@ -236,8 +246,10 @@ def as_asset(thing: Asset | Mesh | Clip | Articulation | Rollout) -> Asset:
         return Asset(thing)
     if isinstance(thing, Articulation):
         return Asset(thing.mesh, articulation=thing)
-    clip = thing.clip() if isinstance(thing, Rollout) else thing
-    return Asset(clip.rest, clips=(clip,))
+    if isinstance(thing, Clip | Rollout):
+        clip = thing.clip() if isinstance(thing, Rollout) else thing
+        return Asset(clip.rest, clips=(clip,))
+    return thing.exported()
 
 
 def _pick(table: dict[str, str], path: Path, verb: str) -> str:

@@ -19,7 +19,7 @@ from neurok.core import Articulation, Asset, Clip, Mesh, Rollout
 from neurok.errors import NeurokError
 from neurok.geometry.level_set import surface_nets
 from neurok.io.files import check_writable, is_pattern, unique_names
-from neurok.io.formats import WRITERS
+from neurok.io.formats import WRITERS, as_asset
 from neurok.rendering import Renderer
 from neurok.rendering.files import FILMS, STILLS, check_suffix
 
@@ -87,17 +87,7 @@ def motion_of(asset: Asset, which: str = "0") -> Clip | None:
 
 
 def _asset(thing: Any) -> Asset:
-    if isinstance(thing, str | Path):
-        from neurok.io import load
-
-        return load(thing)
-    if isinstance(thing, Rollout):
-        thing = thing.clip()
-    if isinstance(thing, Clip):
-        return Asset(thing.rest, clips=(thing,))
-    if isinstance(thing, Articulation):
-        return Asset(thing.mesh, articulation=thing)
-    return Asset(thing) if isinstance(thing, Mesh) else thing
+    return io.load(thing) if isinstance(thing, str | Path) else as_asset(thing)
 
 
 def _kept(image: np.ndarray, path: Path | None) -> np.ndarray:
