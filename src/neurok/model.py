@@ -23,7 +23,7 @@ from neurok.core import Articulation, Asset, Joint, Material, MaterialField, Mes
 from neurok.core.mesh import UpAxis
 from neurok.core.select import select_stuff
 from neurok.errors import NeurokError
-from neurok.inference.materials import STIFF, Proposals, propose, soft_share
+from neurok.inference.materials import STIFF, Proposals, hollowed, propose, soft_share
 from neurok.inference.plan import Method, PlanStudy, find_prior, study
 from neurok.inference.prior import condition_on_contacts
 from neurok.kinematics import ArticulatedSpace, KinematicSpace, LinearSpace
@@ -116,9 +116,17 @@ class Model:
             found = found.with_material(name, given) if found.names_regions(name) else found
         return found
 
+    @cached_property
+    def field(self) -> MaterialField:
+        """What each vertex is made of; closed pieces of guessed materials are hollow where such things are."""
+        guessed = np.ones(self.mesh.vertex_count, dtype=bool)
+        for item in self.materials.items:
+            guessed[item.region.vertices] = not item.is_known
+        return hollowed(self.mesh, self.materials.field, guessed)
+
     def field_on(self, mesh: Mesh) -> MaterialField:
         """The materials of the vertices of a mesh of this object, whose bodies may have been cut apart."""
-        found = self.materials.field
+        found = self.field
         if len(found.ids) != mesh.vertex_count:
             found = found.at(mesh.vertices, self.mesh.vertices)
         for name, given in self.given_materials.items():

@@ -6,18 +6,19 @@ Every source of evidence gives log-odds to the materials of the library; they ar
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from neurok.core import Asset, Material, MaterialField, Mesh
 from neurok.core.material_library import library
 from neurok.core.select import Region, regions_of, select_stuff
 from neurok.errors import NeurokError
-from neurok.geometry.operators import face_areas
+from neurok.geometry.operators import closed_components, face_areas
+from neurok.geometry.topology import face_components
 from neurok.inference.material_looks import look_words, shape_words
 from neurok.inference.material_words import evidence, odds_of, read_name
 
@@ -131,6 +132,46 @@ def soft_share(mesh: Mesh, field: MaterialField) -> float:
     soft = (field.young <= STIFF)[mesh.faces].all(axis=1)
     areas = face_areas(mesh.vertices, mesh.faces)
     return float((areas * soft).sum() / max(float(areas.sum()), 1e-300))
+
+
+WALLS = {
+    # family or material: (volume by area from which on it is hollow, usual wall: gauges of sheets, mouldings, boards) [m]
+    "metal": (0.008, 0.0015),
+    "plastic": (0.006, 0.0025),
+    "ceramic": (0.012, 0.006),
+    "glass": (0.010, 0.004),
+    "wood": (0.030, 0.018),
+    "paper": (0.003, 0.002),
+    "rubber": (0.015, 0.008),
+    **dict.fromkeys(("marble", "granite", "concrete", "brick", "plaster"), (np.inf, 0.0)),
+}
+"""Closed surfaces of files are solid inside; things of these families are hollow where they are thicker than this."""
+
+
+def hollowed(mesh: Mesh, field: MaterialField, guessed: Bool[np.ndarray, " V"]) -> MaterialField:
+    """The field in which closed pieces that would be hollow in life weigh what their walls weigh.
+
+    Only vertices whose material was guessed count: what somebody names is as solid as its surface says.
+    """
+    piece = face_components(mesh.vertices, mesh.faces, mesh.face_parts)
+    areas = np.bincount(piece, face_areas(mesh.vertices, mesh.faces)) * mesh.unit**2
+    corners = mesh.vertices[mesh.faces] - mesh.vertices.mean(axis=0)
+    volumes = np.abs(np.bincount(piece, np.linalg.det(corners) / 6.0)) * mesh.unit**3
+    closed = closed_components(mesh.vertices, mesh.faces, piece)
+    materials, ids = list(field.materials), field.ids.copy()
+    for number in np.flatnonzero(closed):
+        vertices = np.unique(mesh.faces[piece == number])
+        vertices = vertices[guessed[vertices]]
+        for kind in np.unique(field.ids[vertices]):
+            made_of = field.materials[kind]
+            known = library().get(made_of.name)
+            family = WALLS.get("" if known is None else known.family, (np.inf, 0.0))
+            limit, wall = WALLS.get(made_of.name, family)
+            if volumes[number] > limit * areas[number]:
+                thinner = replace(made_of, density=made_of.density * wall * areas[number] / volumes[number])
+                materials.append(thinner)
+                ids[vertices[field.ids[vertices] == kind]] = len(materials) - 1
+    return MaterialField(tuple(materials), ids)
 
 
 def propose(asset: Asset, *, names: bool = True, config: ProposalConfig = PROPOSAL) -> Proposals:

@@ -231,12 +231,12 @@ def _made_of(model: Model, space: KinematicSpace, entry: SceneObject) -> dict[st
     What deforms in its own animation is not as stiff as it looks: it gets a density alone, and swings as it did.
     """
     found = model.field_on(space.rest)
-    guessed = [item.material for item in model.materials.items if not item.is_known]
+    guessed = {item.material.name for item in model.materials.items if not item.is_known}
     if guessed and space.articulation is None and entry.space in ("auto", "clip") and model.asset.clips:
         return {"density": float(found.density.mean()) if entry.density is None else entry.density}
     if entry.density is None:
         return {"materials": found}
-    dense = (replace(one, density=entry.density) if one in guessed else one for one in found.materials)
+    dense = (replace(one, density=entry.density) if one.name in guessed else one for one in found.materials)
     return {"materials": replace(found, materials=tuple(dense))}
 
 
