@@ -174,7 +174,7 @@ def test_a_block_neither_creeps_below_nor_sticks_above_the_friction_angle(block)
 @pytest.mark.slow
 def test_a_dropped_sample_comes_to_rest_and_sinks_into_nothing(name, engine):
     thing = SceneObject(f"sample:{name}", drop="auto", rotation=(20.0, 0.0, 10.0))
-    run = run_scene(Scene((thing,), engine=engine, seconds=3.0))
+    run = run_scene(Scene((thing,), engine=engine, seconds=6.0))
     rollout, ground = run.rollout, run.ready.world.ground
     assert rollout.status == "ok"
     assert rollout.report["engine"] == engine

@@ -74,7 +74,7 @@ def test_a_given_plan_says_what_moves(weights):
 @pytest.mark.slow
 def test_an_object_of_which_one_body_bends_has_both_kinds_of_coordinates(weights):
     """A plan that says so by hand; the network bends everything."""
-    found = plan("sample:laptop", method="search", given_parts=False)
+    found = plan("sample:laptop", method="search", parts="pieces")
     bending = load_model(weights, "deformation")
     torch.nn.init.constant_(bending.rigid_out.bias, -50.0)
     still = next(k for k, body in enumerate(found.bodies) if body.joint is None)

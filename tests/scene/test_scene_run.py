@@ -126,7 +126,8 @@ def test_a_rotation_is_about_the_middle_and_a_position_moves(folder):
 
 
 def test_units_and_axes_of_further_objects_follow_the_first(folder):
-    block, other = SceneObject(str(folder / "block.npz"), base="free"), SceneObject(str(folder / "gate_cm.npz"))
+    block = SceneObject(str(folder / "block.npz"), base="free", density=600.0)
+    other = SceneObject(str(folder / "gate_cm.npz"))
     ready = prepare_scene(Scene((block, other), NO_GRAVITY))
     np.testing.assert_allclose(ready.bodies[1].space.rest.vertices, make_gate().mesh.vertices, atol=1e-12)
     assert ready.mass == pytest.approx(600.0 * (0.2**3 + 0.01 + 0.04))
@@ -195,7 +196,7 @@ def test_all_that_a_material_says_reaches_the_body_and_the_written_asset(folder)
     for field in (ready.bodies[0].materials, run_ready(ready).asset().materials):
         assert set(field.kind[door]) == {"plasticine"}
         assert set(field.yield_stress[door]) == {5e4}
-        assert np.isnan(field.yield_stress[~door]).all()
+        assert not (field.yield_stress[~door] == 5e4).any()
     block = SceneObject(str(folder / "block.npz"), materials={"all": SceneMaterial(friction_angle=0.4, kind="sand")})
     pair = run_scene(Scene((gate(folder), block), NO_GRAVITY, seconds=0.1)).asset().materials
     assert set(pair.kind) == {"elastic", "sand"}

@@ -135,7 +135,7 @@ def soft_share(mesh: Mesh, field: MaterialField) -> float:
 
 
 WALLS = {
-    # family or material: (volume by area from which on it is hollow, usual wall: gauges of sheets, mouldings, boards) [m]
+    # family or material: (volume by area from which on it is hollow, usual wall of sheets, mouldings, boards) [m]
     "metal": (0.008, 0.0015),
     "plastic": (0.006, 0.0025),
     "ceramic": (0.012, 0.006),

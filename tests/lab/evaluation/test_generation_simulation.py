@@ -9,6 +9,7 @@ from neurok.modelling.booleans import to_manifold
 from neurok.modelling.forms import turned_shape
 from neurok.modelling.shapes import Shape, box, join
 from neurok_lab.evaluation.generation_reconstruction import (
+    HEIGHT,
     NOTHING,
     Answer,
     FallConfig,
@@ -54,7 +55,7 @@ def test_a_pillow_falls_onto_the_ground_and_a_twice_as_large_one_elsewhere():
     answer, longest = truth(pillow, seen), float(np.ptp(pillow.bounds, axis=0).max())
     config = FallConfig(points=20_000, asked=1000)
     true = fall(answer, seen, longest, 0, config)
-    assert true[0, :, 1].min() == pytest.approx(config.height * longest, abs=0.01 * longest)
+    assert true[0, :, 1].min() == pytest.approx(HEIGHT * longest, abs=0.01 * longest)
     assert abs(true[-1, :, 1].min()) < 0.02 * longest
     again = apart(true, answer, seen, longest, config)
     large = Answer(answer.shape.scale(2.0), answer.colours, answer.stuffs, answer.values)
