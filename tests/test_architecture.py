@@ -38,7 +38,7 @@ ROOT, LAB = Path(neurok.__file__).parent, Path(neurok_lab.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 
 MOST_FILES, MOST_LINES, MOST_LAB_LINES = 320, 69_700, 21_200
-LONGEST_FILE = 650
+LONGEST_FILE = 700
 
 
 @cache
