@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -33,8 +32,24 @@ from neurok.kinematics.space import clip_of, through_states
 from neurok.kinematics.tracks import tracked_space
 
 if TYPE_CHECKING:
+    from functools import cached_property
+
     from neurok.inference.prior import LearnedPrior
     from neurok.kinematics.screws import ReductionMode, ScrewSpace
+
+if not TYPE_CHECKING:
+
+    class cached_property:
+        """As that of functools, which before Python 3.12 has one lock for all objects: threads wait for each other."""
+
+        def __init__(self, function: Callable[[Any], Any]) -> None:
+            self.function, self.name, self.__doc__ = function, function.__name__, function.__doc__
+
+        def __get__(self, owner: Any, kind: type | None = None) -> Any:
+            if owner is None:
+                return self
+            return owner.__dict__.setdefault(self.name, self.function(owner))
+
 
 SpaceName = Literal["auto", "joints", "clip", "learned", "elastic", "rigid"]
 PartsFrom = Literal["file", "pieces"]
