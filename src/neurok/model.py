@@ -539,6 +539,7 @@ def understand(
     weights: Weights | None = None,
     unit: float | str | None = None,
     up: str | None = None,
+    nodes: Sequence[str] = (),
 ) -> Model:
     """What an object is, decided once: its frame, parts, joints and materials. Nothing is computed before it is asked.
 
@@ -554,6 +555,7 @@ def understand(
         weights: Networks to ask instead of the shipped ones.
         unit: Of the file, by name or in metres; by default as the file says, unless that is surely wrong.
         up: The axis that points up; by default as the file says, or a sure guess.
+        nodes: Which nodes of a file are the object, as for ``neurok.load``.
     """
     changes: dict[str, Any] = {"parts": parts, "given_plan": plan, "method": method, "weights": weights}
     if isinstance(materials, str | Path):
@@ -563,29 +565,31 @@ def understand(
     changes = {name: value for name, value in changes.items() if value is not None}
     if isinstance(thing, Model):
         return replace(thing, **changes) if changes else thing
-    asset, notes = _framed(thing, unit, up)
+    asset, notes = _framed(thing, unit, up, nodes)
     return Model(asset, notes=notes, **changes)
 
 
 def _framed(
-    thing: Mesh | Asset | str | Path, unit: float | str | None, up: str | None
+    thing: Mesh | Asset | str | Path, unit: float | str | None, up: str | None, nodes: Sequence[str]
 ) -> tuple[Asset, tuple[str, ...]]:
     """The object in the frame that is given or surely right, and a sentence for each guess."""
     from neurok.doctor.frame import framed, parse_unit, parse_up
+    from neurok.io.nodes import chosen, sentence
 
     stated = True  # what is in memory has the frame that it says
     if isinstance(thing, str | Path):
         from neurok.io import load
         from neurok.io.formats import states_frame
 
-        asset, stated = load(thing), states_frame(str(thing))
+        asset, stated = load(thing, nodes=nodes), states_frame(str(thing))
     else:
         asset = Asset(thing) if isinstance(thing, Mesh) else thing
+        asset = chosen(asset, nodes) if nodes else asset
         if unit is None and up is None:
             return asset, ()
     metres = parse_unit(str(unit)) if unit is not None else None
     found = framed(asset, is_stated=stated, unit=metres, up=None if up is None else parse_up(up))
-    return found.asset, found.notes
+    return found.asset, (*filter(None, [sentence(asset)]), *found.notes)
 
 
 def _materials(given: Mapping[str, str | Material]) -> dict[str, Material]:
