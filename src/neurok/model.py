@@ -21,7 +21,7 @@ from neurok.bodyplan.plan import BodyPlan
 from neurok.core import Articulation, Asset, Joint, Material, MaterialField, Mesh, material
 from neurok.core.mesh import UpAxis
 from neurok.core.select import select_stuff
-from neurok.errors import NeurokError
+from neurok.errors import NeurokError, check_choice, counted
 from neurok.inference.materials import STIFF, Proposals, hollowed, propose, soft_share
 from neurok.inference.plan import Method, PlanStudy, find_prior, study
 from neurok.inference.prior import condition_on_contacts
@@ -99,8 +99,7 @@ class Model:
     """How it is read otherwise than its file says, one sentence each."""
 
     def __repr__(self) -> str:
-        mesh = self.mesh
-        return f"Model({mesh.name!r}, {mesh.part_count} parts, {mesh.vertex_count} vertices)"
+        return f"<Model of {self.mesh!r}>"
 
     def __getstate__(self) -> dict[str, Any]:
         """What is sent to other processes: what was given and found, not the networks."""
@@ -280,8 +279,7 @@ class Model:
             "elastic": self._of_one_pose,
             "rigid": self._of_one_pose,
         }
-        if name not in get_args(SpaceName):
-            raise NeurokError(f"space must be one of {', '.join(get_args(SpaceName))}, got {name!r}.")
+        check_choice("space", name, get_args(SpaceName))
         if name == "auto":
             joints = self.asset.articulation
             order = ["joints", "clip", "learned", "rigid"]
@@ -432,7 +430,7 @@ class Model:
         joints, given = space.rigid_joints, self.given_plan is not None
         count = 0 if joints is None else joints.dof
         if space.stiffness is not None:
-            return f"{space.kind}: {self._soft_reason()}, so {_counted(space.dim - count, 'mode')} of it deform."
+            return f"{space.kind}: {self._soft_reason()}, so {counted(space.dim - count, 'mode')} of it deform."
         if name in ("rigid", "elastic"):
             return f"{name}: asked for."
         if not space.dim:
@@ -440,10 +438,10 @@ class Model:
             why = "its file says that all joints are fixed" if fixed else "nothing of its body plan is likely to move"
             return f"rigid: {why}, so it moves as a whole."
         if count and self.asset.articulation is not None and name != "learned" and not given:
-            return f"joints: {_counted(count, 'joint')} of its file."
+            return f"joints: {counted(count, 'joint')} of its file."
         if self.asset.clips and name != "learned" and not given:
             ways = {
-                "joints": f"{_counted(count, 'joint')} behind its animation",
+                "joints": f"{counted(count, 'joint')} behind its animation",
                 "bones": f"{space.dim} turns and slides of the bones behind its animation",
             }
             modes = f"{space.dim} modes of its animation, which no rigid bones carry"
@@ -451,9 +449,9 @@ class Model:
         asked = "asked for" if name == "learned" else "its file has no joints or animation"
         why = "the body plan handed over" if given else asked
         if space.kind == "skeleton":
-            return f"skeleton: {_counted(space.dim, 'turn')} of bones found from its surface ({why})."
+            return f"skeleton: {counted(space.dim, 'turn')} of bones found from its surface ({why})."
         bends = space.dim - count
-        found = [*([_counted(count, "joint")] if count else []), *([_counted(bends, "bend")] if bends else [])]
+        found = [*([counted(count, "joint")] if count else []), *([counted(bends, "bend")] if bends else [])]
         return f"{space.kind}: {' and '.join(found)} of its body plan ({why})."
 
     def _soft_reason(self) -> str:
@@ -579,10 +577,6 @@ def _framed(
 
 def _materials(given: Mapping[str, str | Material]) -> dict[str, Material]:
     return {name: material(one) if isinstance(one, str) else one for name, one in given.items()}
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 # The verbs that need nothing but the model.

@@ -19,7 +19,7 @@ import tyro
 from neurok.cli.flags import JsonFlag, RayFlag, arg
 from neurok.cli.outputs import Command
 from neurok.cli.report import counting
-from neurok.errors import NeurokError
+from neurok.errors import NeurokError, counted
 from neurok.folders.run import Job
 from neurok.folders.store import PICTURE
 
@@ -106,7 +106,9 @@ class BatchCommand(Command):
             print(f"What is finished is kept in {self.out}; the same command goes on from there.", file=sys.stderr)
             raise
         states = dict(sorted(Counter(record["status"] for record in records).items()))
-        self.say(f"{len(records)} objects: {', '.join(f'{count} {state}' for state, count in states.items())}")
+        self.say(
+            f"{counted(len(records), 'object')}: {', '.join(f'{count} {state}' for state, count in states.items())}"
+        )
         failures = [f"  {record['asset']}: {record['message']}" for record in records if record["message"]]
         self.say(*failures[:10], f"Wrote {self.out}/index.html and report.jsonl")
         return {"out": str(self.out), "objects": len(records), "states": states, **settings.as_dict()}

@@ -58,12 +58,6 @@ def written(out: Iterable[Path], write: Callable[[Path], Iterable[Path]]) -> lis
         return [str(file) for path in out for file in write(path)]
 
 
-def counted(count: int, noun: str) -> str:
-    """``1 part``, ``2 parts``, ``3 bodies``."""
-    plural = f"{noun[:-1]}ies" if noun.endswith("dy") else f"{noun}s"
-    return f"{count:,} {noun if count == 1 else plural}"
-
-
 def check_outputs(
     out: Sequence[Path],
     inputs: Iterable[str | Path | None] = (),

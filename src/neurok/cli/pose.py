@@ -20,7 +20,7 @@ from neurok.cli.outputs import (
     warn,
     written,
 )
-from neurok.errors import NeurokError
+from neurok.errors import NeurokError, counted
 
 if TYPE_CHECKING:
     from neurok.core import Asset
@@ -187,7 +187,7 @@ class Sample(Command):
         warn(states.space.caution)
         files = written(self.out, lambda path: self._write(asset, states, path))
         names = ", ".join(map(str, self.out))
-        self.say(f"{self.count} states of {states.space.dim} degrees of freedom: {names}")
+        self.say(f"{counted(self.count, 'state')} of {counted(states.space.dim, 'coordinate')}: {names}")
         self.say(f"Read with {frame_words(asset.mesh)}. Space {states.why}")
         figures = {"out": str(self.out[0]), "files": files, "count": self.count, **frame_facts(asset.mesh)}
         return {**figures, **space_facts(states.space, states.why), "q": states.q.tolist()}

@@ -19,7 +19,7 @@ from neurok.doctor.frame import parse_unit, parse_up
 from neurok.dynamics.choice import EngineName
 from neurok.dynamics.particles.engine_config import RESOLUTIONS, parse_resolution
 from neurok.dynamics.reduced.engine import IntegratorName
-from neurok.errors import NeurokError
+from neurok.errors import NeurokError, counted
 from neurok.model import SpaceName, Weights
 from neurok.scene.description import (
     ActionName,
@@ -329,7 +329,7 @@ def _report(
         **rollout.report,
     }
     command.say(
-        f"{names}: {rollout.frame_count} frames, {figures['dof']} degrees of freedom, {ready.mass:.3g} kg, "
+        f"{names}: {counted(rollout.frame_count, 'frame')}, {figures['dof']} degrees of freedom, {ready.mass:.3g} kg, "
         f"{figures['real_time_factor']:.3g} x real time, engine {figures['engine']} ({figures['engine_reason']}), "
         f"space {space}, {frame_words(mesh)}"
     )
