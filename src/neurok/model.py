@@ -385,15 +385,15 @@ class Model:
         """Spaces in which to look for a pose, the simplest first.
 
         Joints and clips of a file are the only space. Learned poses are sought in the space of the plan and then, for
-        a ``target``, which shows that something moves, along joints that are only possible. Where nothing has a joint
-        or ``deform`` allows to leave the object's own space, bones or all that the network holds come last.
+        a ``target``, which shows that something moves, along joints that are only possible. Where it is soft and has no
+        joint, or ``deform`` allows to leave the object's own space, bones or all that the network holds come last.
         """
         chosen = self.space(name) if name not in ("auto", "learned") else None
         if chosen is None and name == "auto" and self.given_plan is None:
             chosen = self._of_joints() or self._of_clip()
         found = [chosen] if chosen is not None else self.learned_spaces(target=target, deform=deform)
         if not found or not found[0].dim:
-            raise NeurokError(self._one_pose())
+            raise NeurokError(self._one_pose() + (" --deform bends it all the same." if target and not deform else ""))
         return found
 
     def learned_spaces(self, *, target: bool = False, deform: bool = False) -> list[KinematicSpace]:
@@ -409,7 +409,8 @@ class Model:
             if len(possible.moving) > len(self._found_plan.moving):
                 found.append(ArticulatedSpace(possible.articulation))
         joints = planned.rigid_joints
-        if not self._has_network or (joints is not None and joints.dof and not deform):
+        yields = (self._found_plan.bends or self.is_soft) and (joints is None or not joints.dof)
+        if not self._has_network or not (yields or deform):
             return found
         bends = self._found_plan.bends or not planned.dim
         bones = skeleton_space(self._found_plan.mesh, loose=True) if bends else None
@@ -422,7 +423,7 @@ class Model:
         if not self._has_network:
             found = " No weights are shipped with this copy; name some with --weights."
         elif self.asset.articulation is None and not self.asset.clips:
-            found = " Its body plan has nothing that is likely to move; correct it with --plan."
+            found = " Nothing of its body plan is likely to move; correct it with --plan."
         return f"'{self.mesh.name}' has no joints and no animation, so it has only the pose it is in.{found}"
 
     def why(self, space: KinematicSpace, name: SpaceName = "auto") -> str:

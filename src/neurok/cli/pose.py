@@ -10,6 +10,7 @@ import tyro
 
 from neurok.cli.flags import ForceFlag, JsonFlag, NeededOut, PlanFlag, SeedFlag, UnitFlag, UpFlag, WeightsFlag, arg
 from neurok.cli.outputs import (
+    PICTURES,
     Command,
     SpaceName,
     check_outputs,
@@ -51,7 +52,7 @@ class PoseCommand(Command):
     """Object to pose: a file, a PartNet-Mobility folder or sample:NAME."""
 
     out: NeededOut
-    """Where to write the posed object."""
+    """Where to write the posed object: any format of meshes, or .png .jpg .webp for a picture."""
 
     target: Annotated[str | None, arg("FILE", "places of --move")] = None
     """Mesh to fit: vertex by vertex if it has the same faces, else by its shape. Or a point cloud, which may show only
@@ -79,10 +80,9 @@ class PoseCommand(Command):
         from neurok.io.formats import WRITERS
 
         inputs = [self.mesh, self.target, self.plan]
-        check_outputs(self.out, inputs, force=self.force, known=tuple(WRITERS), what="a posed object")
+        check_outputs(self.out, inputs, force=self.force, known=(*WRITERS, *PICTURES), what="a posed object")
 
     def run(self) -> dict[str, Any]:
-        from neurok.io import save
         from neurok.posing.verbs import pose
 
         model, move = understood(self.mesh, self.unit, self.up, plan=self.plan), _moves(self.move)
@@ -99,7 +99,7 @@ class PoseCommand(Command):
         )
         warn(found.space.caution)
         posed = replace(asset, mesh=found.mesh(asset.mesh), clips=(), articulation=None)
-        files = written(self.out, lambda path: save(posed, path))
+        files = written(self.out, lambda path: _write_posed(posed, path))
         names, verdict = ", ".join(map(str, self.out)), found.verdict
         assert verdict is not None, "the verb judges"
         self.exit_code = POOR_FIT if found.status in ("poor", "torn") else 0
@@ -136,6 +136,17 @@ class PoseCommand(Command):
             if len(error.draft.faces) or not len(error.draft.vertices):
                 raise
             return error.draft.vertices
+
+
+def _write_posed(posed: Asset, path: Path) -> list[Path]:
+    """The posed object, or a picture of it."""
+    from neurok.io import save
+    from neurok.rendering import render_mesh, save_image
+
+    if path.suffix.lower() not in PICTURES:
+        return save(posed, path)
+    save_image(render_mesh(posed.mesh), path)
+    return [path]
 
 
 def _moves(words: tuple[str, ...]) -> dict[str, tuple[float, float, float]]:
