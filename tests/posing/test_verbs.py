@@ -213,7 +213,7 @@ def test_bones_are_tried_where_the_space_had_little_to_say(monkeypatch, loose, r
 
 
 def test_what_is_hard_and_has_no_joint_is_bent_only_when_that_is_asked_for():
-    solid = box(0.4, 0.2, 0.3)
+    solid = box((0.4, 0.2, 0.3))
     block = Mesh(solid.vertices, solid.faces, name="steel_block")
     leaning = block.vertices + [0.3, 0.0, 0.0] * block.vertices[:, 1:2]
     with pytest.raises(NeurokError, match="--deform"):

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import tyro
 
 from neurok.cli.flags import JsonFlag, RayFlag, arg
-from neurok.cli.outputs import Command
+from neurok.cli.outputs import EXIT_CODES, Command
 from neurok.cli.report import counting
 from neurok.errors import NeurokError, counted
 from neurok.folders.run import Job
@@ -148,9 +148,6 @@ CLOCK = {"ms_per_frame", "steps_per_second", "particle_substeps_per_second", "re
 TIMED = ("articulate", "render")
 """Commands whose ``seconds`` are those that they took; elsewhere they are those of a motion."""
 
-STATES = {0: "ok", 2: "failed", 3: "diverged"}
-"""Exit codes of commands."""
-
 PICTURE_SIZE = (480, 360)
 
 
@@ -172,11 +169,12 @@ def work(job: Job) -> dict[str, Any]:
         line.removeprefix("neurok: ") for line in stderr.getvalue().splitlines() if line.startswith("neurok: ")
     ]
     sentences = [line.replace(str(job.source.path), job.source.path.name) for line in sentences]
-    failed = code not in (0, 3)
+    states = {number: status for status, number in reversed(EXIT_CODES.items())}
+    failed = code == EXIT_CODES["failed"] or code not in states
     figures = {} if failed else timeless(json.loads(stdout.getvalue() or "{}"), _clock(job))
     draw(job, figures.get("files", []))
     return {
-        "status": STATES.get(code, "failed"),
+        "status": states.get(code, "failed"),
         "message": " ".join(sentences) if failed else "",
         "warnings": [] if failed else sentences,
         "figures": {name: value for name, value in figures.items() if name not in ("input", "files", "rejected")},

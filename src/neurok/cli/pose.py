@@ -10,6 +10,7 @@ import tyro
 
 from neurok.cli.flags import ForceFlag, JsonFlag, NeededOut, PlanFlag, SeedFlag, UnitFlag, UpFlag, WeightsFlag, arg
 from neurok.cli.outputs import (
+    EXIT_CODES,
     PICTURES,
     Command,
     SpaceName,
@@ -26,10 +27,6 @@ from neurok.errors import NeurokError, counted
 if TYPE_CHECKING:
     from neurok.core import Asset
     from neurok.posing.verbs import Samples, Target
-
-
-POOR_FIT = 4
-"""Exit code of a pose that misses what was asked for, or tears the object; it is written all the same."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +99,7 @@ class PoseCommand(Command):
         files = written(self.out, lambda path: _write_posed(posed, path))
         names, verdict = ", ".join(map(str, self.out)), found.verdict
         assert verdict is not None, "the verb judges"
-        self.exit_code = POOR_FIT if found.status in ("poor", "torn") else 0
+        self.exit_code = EXIT_CODES.get(found.status, 0)
         away = f"{found.residual:.4f} of the object's side away from the wish"
         self.say(f"{names}: {verdict.sentence} ({away}, {found.status})")
         self.say(f"Read with {frame_words(asset.mesh)}. Space {found.why}")

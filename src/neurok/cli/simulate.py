@@ -11,7 +11,7 @@ import numpy as np
 import tyro
 
 from neurok.cli.flags import ForceFlag, JsonFlag, OutFlag, PlanFlag, UnitFlag, UpFlag, WeightsFlag, arg, one_of
-from neurok.cli.outputs import Command, check_outputs, frame_facts, frame_words, warn
+from neurok.cli.outputs import EXIT_CODES, Command, check_outputs, frame_facts, frame_words, warn
 from neurok.cli.report import stoppable
 from neurok.core.material_library import parse_material
 from neurok.core.select import parse_vector
@@ -129,9 +129,6 @@ class SteppingFlags:
     """Read everything from a scene file (.yaml, .json, .toml); flags given with it override or extend it, for its first
     object."""
 
-
-DIVERGED = 3
-"""Exit code when the motion diverged; the good frames are written all the same."""
 
 STILL = 1e-6
 """Coordinates [m or rad] that change less are at rest."""
@@ -337,7 +334,7 @@ def _report(
         warn(rollout.message)
     elif not any(each.q is None or np.ptp(each.q, axis=0).max() > STILL for each in run.rollouts):
         warn(_why_still(ready))
-    return figures, DIVERGED if rollout.status == "diverged" else 0
+    return figures, EXIT_CODES.get(rollout.status, 0)
 
 
 def _why_still(ready: ReadyScene) -> str:

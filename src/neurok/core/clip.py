@@ -253,7 +253,7 @@ class Clip:
         return replace(self, positions=positions, fps=fps, skin=None)
 
 
-RolloutStatus = Literal["ok", "diverged", "stopped"]
+RolloutStatus = Literal["ok", "implausible", "diverged", "stopped"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,7 +270,8 @@ class Rollout:
     q: Float[np.ndarray, "T D"] | None = None
     qdot: Float[np.ndarray, "T D"] | None = None
     status: RolloutStatus = "ok"
-    """``ok``; ``diverged`` (only the good frames are kept); ``stopped`` (interrupted by the user)."""
+    """``ok``; ``implausible`` (the numbers are fine, the picture is not; see ``neurok.scene.outcome``); ``diverged``
+    (only the good frames are kept); ``stopped`` (interrupted by the user)."""
 
     message: str = ""
     """One sentence when the status is not ok: what happened and what to try."""

@@ -37,6 +37,7 @@ from neurok.scene.description import (
     Source,
     vector,
 )
+from neurok.scene.outcome import judged
 from neurok.scene.placing import Placed, collect, make_body, mass_of, placement_of, say_all
 
 
@@ -222,7 +223,7 @@ def run_ready(
         engine=engine or engine_of(scene, say),
         progress=progress,
     )
-    return SceneRun(ready, rollouts)
+    return SceneRun(ready, judged(rollouts, ready.bodies, ready.world))
 
 
 def engine_of(scene: Scene, say: Callable[[str], None] | None = None) -> Engine | EngineName:
