@@ -21,7 +21,7 @@ from neurok.bodyplan.plan import BodyPlan
 from neurok.core import Articulation, Asset, Joint, Material, MaterialField, Mesh, material
 from neurok.core.mesh import UpAxis
 from neurok.core.select import select_stuff
-from neurok.errors import NeurokError
+from neurok.errors import NeurokError, check_choice, counted
 from neurok.inference.materials import STIFF, Proposals, hollowed, propose, soft_share
 from neurok.inference.plan import Method, PlanStudy, find_prior, study
 from neurok.inference.prior import condition_on_contacts
@@ -102,8 +102,7 @@ class Model:
     """How it is read otherwise than its file says, one sentence each."""
 
     def __repr__(self) -> str:
-        mesh = self.mesh
-        return f"Model({mesh.name!r}, {mesh.part_count} parts, {mesh.vertex_count} vertices)"
+        return f"<Model of {self.mesh!r}>"
 
     def __getstate__(self) -> dict[str, Any]:
         """What is sent to other processes: what was given and found, not the networks."""
@@ -291,8 +290,7 @@ class Model:
             "elastic": self._of_one_pose,
             "rigid": self._of_one_pose,
         }
-        if name not in get_args(SpaceName):
-            raise NeurokError(f"space must be one of {', '.join(get_args(SpaceName))}, got {name!r}.")
+        check_choice("space", name, get_args(SpaceName))
         if name == "auto":
             joints = self.asset.articulation
             order = ["joints", "clip", "learned", "rigid"]
@@ -398,15 +396,15 @@ class Model:
         """Spaces in which to look for a pose, the simplest first.
 
         Joints and clips of a file are the only space. Learned poses are sought in the space of the plan and then, for
-        a ``target``, which shows that something moves, along joints that are only possible. Where nothing has a joint
-        or ``deform`` allows to leave the object's own space, bones or all that the network holds come last.
+        a ``target``, which shows that something moves, along joints that are only possible. Where it is soft and has no
+        joint, or ``deform`` allows to leave the object's own space, bones or all that the network holds come last.
         """
         chosen = self.space(name) if name not in ("auto", "learned") else None
         if chosen is None and name == "auto" and self.given_plan is None:
             chosen = self._of_joints() or self._of_clip()
         found = [chosen] if chosen is not None else self.learned_spaces(target=target, deform=deform)
         if not found or not found[0].dim:
-            raise NeurokError(self._one_pose())
+            raise NeurokError(self._one_pose() + (" --deform bends it all the same." if target and not deform else ""))
         return found
 
     def learned_spaces(self, *, target: bool = False, deform: bool = False) -> list[KinematicSpace]:
@@ -422,7 +420,8 @@ class Model:
             if len(possible.moving) > len(self._found_plan.moving):
                 found.append(ArticulatedSpace(possible.articulation))
         joints = planned.rigid_joints
-        if not self._has_network or (joints is not None and joints.dof and not deform):
+        yields = (self._found_plan.bends or self.is_soft) and (joints is None or not joints.dof)
+        if not self._has_network or not (yields or deform):
             return found
         bends = self._found_plan.bends or not planned.dim
         bones = skeleton_space(self._found_plan.mesh, loose=True) if bends else None
@@ -435,7 +434,7 @@ class Model:
         if not self._has_network:
             found = " No weights are shipped with this copy; name some with --weights."
         elif self.asset.articulation is None and not self.asset.clips:
-            found = " Its body plan has nothing that is likely to move; correct it with --plan."
+            found = " Nothing of its body plan is likely to move; correct it with --plan."
         return f"'{self.mesh.name}' has no joints and no animation, so it has only the pose it is in.{found}"
 
     def why(self, space: KinematicSpace, name: SpaceName = "auto") -> str:
@@ -443,7 +442,7 @@ class Model:
         joints, given = space.rigid_joints, self.given_plan is not None
         count = 0 if joints is None else joints.dof
         if space.stiffness is not None:
-            return f"{space.kind}: {self._soft_reason()}, so {_counted(space.dim - count, 'mode')} of it deform."
+            return f"{space.kind}: {self._soft_reason()}, so {counted(space.dim - count, 'mode')} of it deform."
         if name in ("rigid", "elastic"):
             return f"{name}: asked for."
         if not space.dim:
@@ -451,10 +450,10 @@ class Model:
             why = "its file says that all joints are fixed" if fixed else "nothing of its body plan is likely to move"
             return f"rigid: {why}, so it moves as a whole."
         if count and self.asset.articulation is not None and name != "learned" and not given:
-            return f"joints: {_counted(count, 'joint')} of its file."
+            return f"joints: {counted(count, 'joint')} of its file."
         if self.asset.clips and name != "learned" and not given:
             ways = {
-                "joints": f"{_counted(count, 'joint')} behind its animation",
+                "joints": f"{counted(count, 'joint')} behind its animation",
                 "bones": f"{space.dim} turns and slides of the bones behind its animation",
             }
             modes = f"{space.dim} modes of its animation, which no rigid bones carry"
@@ -462,9 +461,9 @@ class Model:
         asked = "asked for" if name == "learned" else "its file has no joints or animation"
         why = "the body plan handed over" if given else asked
         if space.kind == "skeleton":
-            return f"skeleton: {_counted(space.dim, 'turn')} of bones found from its surface ({why})."
+            return f"skeleton: {counted(space.dim, 'turn')} of bones found from its surface ({why})."
         bends = space.dim - count
-        found = [*([_counted(count, "joint")] if count else []), *([_counted(bends, "bend")] if bends else [])]
+        found = [*([counted(count, "joint")] if count else []), *([counted(bends, "bend")] if bends else [])]
         return f"{space.kind}: {' and '.join(found)} of its body plan ({why})."
 
     def _soft_reason(self) -> str:
@@ -594,10 +593,6 @@ def _framed(
 
 def _materials(given: Mapping[str, str | Material]) -> dict[str, Material]:
     return {name: material(one) if isinstance(one, str) else one for name, one in given.items()}
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 # The verbs that need nothing but the model.
