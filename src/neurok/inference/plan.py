@@ -17,6 +17,7 @@ from jaxtyping import Int
 
 from neurok.bodyplan.bodies import MOST_PIECES, find_parts, merge_components
 from neurok.bodyplan.config import LIKELY, SIMULATED, STILL
+from neurok.bodyplan.feasibility import Feasibility
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.plan import BodyPlan, Origin, PlannedBody, connected_pieces, with_bodies
 from neurok.bodyplan.search import Search, search_joints
@@ -51,6 +52,9 @@ UNASKED = (-2.09, 1.98, 1.28)
 
 SHOWN = 5
 """Hypotheses of each body that are kept."""
+
+MOST_SWEPT = 12
+"""Lines of each body that are swept at most, the likeliest first."""
 
 SAME_DIRECTION = float(np.cos(np.radians(8.0)))
 """Cosine from which on two axes are one, as in the evidence of the search."""
@@ -101,15 +105,34 @@ class BodyEvidence:
     facts: tuple[float, float, float]
     """One, log-probability of the best line, and log-odds that the body moves."""
 
-    def ranked(self, calibration: tuple[float, ...], size: float) -> tuple[Hypothesis, ...]:
-        """The best lines, no two alike, with calibrated probabilities; ``size`` is that of the object."""
-        right = 1.0 / (1.0 + np.exp(-float(np.dot(calibration, self.facts))))
-        shares = right * np.array([line.probability for line in self.lines]) / self.lines[0].probability
+    def swept(self, bodies: Feasibility, absent: tuple[int, ...] = ()) -> BodyEvidence:
+        """The best lines that can be driven, no two alike. What the others had counts no more: of the ways that are
+        left the likeliest is likelier by so much."""
         kept: list[Hypothesis] = []
-        for line, share in zip(self.lines, shares, strict=True):
-            if len(kept) < SHOWN and not any(_is_same_line(line, other, size) for other in kept):
-                kept.append(replace(line, probability=float(share)))
-        return tuple(kept)
+        blocked: list[Hypothesis] = []
+        for line in self.lines:
+            if len(kept) == SHOWN or len(kept) + len(blocked) == MOST_SWEPT:
+                break
+            if any(_is_same_line(line, other, bodies.contacts.size) for other in (*kept, *blocked)):
+                continue
+            found = bodies.check(line, absent)
+            (blocked if found.reason else kept).append(found)
+        if not kept:
+            return replace(self, lines=())
+        left = max(1.0 - sum(line.probability for line in blocked), kept[0].probability)
+        lines = tuple(replace(line, probability=line.probability / left) for line in kept)
+        return BodyEvidence(lines, (self.facts[0], float(np.log(lines[0].probability)), self.facts[2]))
+
+    def probability(self, calibration: tuple[float, ...]) -> float:
+        """How likely the best line is right."""
+        return float(1.0 / (1.0 + np.exp(-float(np.dot(calibration, self.facts))))) if self.lines else 0.0
+
+    def ranked(self, calibration: tuple[float, ...]) -> tuple[Hypothesis, ...]:
+        """The lines with calibrated probabilities."""
+        right = self.probability(calibration)
+        return tuple(
+            replace(line, probability=right * line.probability / self.lines[0].probability) for line in self.lines
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,8 +173,9 @@ def study(
     if found.mesh.part_count > 1 and chosen == "learned":
         search, evidence = _ask_networks(found, _model(joint_weights, "articulation"))
         calibration = UNASKED if found.groups is None else CALIBRATION
-        ranked = {part: one.ranked(calibration, search.contacts.size) for part, one in evidence.items()}
-        surest = max((lines[0].probability for lines in ranked.values()), default=0.0)
+        evidence = _sweep_evidence(evidence, Feasibility(found.mesh, search.contacts, search.parents), calibration)
+        ranked = {part: one.ranked(calibration) for part, one in evidence.items()}
+        surest = max((lines[0].probability for lines in ranked.values() if lines), default=0.0)
         planned = found.plan(ranked, search).above(min(LIKELY, max(surest, SIMULATED)) if least is None else least)
     elif found.mesh.part_count > 1:
         search = search_joints(found.mesh)
@@ -268,6 +292,27 @@ def _gather_evidence(prediction: Prediction, groups: Groups | None = None) -> di
             best = float(np.log(max(lines[0].probability, 1e-12)))
             found[part] = BodyEvidence(tuple(lines), (1.0, best, moves))
     return found
+
+
+def _sweep_evidence(
+    evidence: dict[int, BodyEvidence], bodies: Feasibility, calibration: tuple[float, ...]
+) -> dict[int, BodyEvidence]:
+    """The evidence of lines that can be driven. What likely opens is out of the way of what is behind it."""
+    swept = {part: one.swept(bodies) for part, one in evidence.items()}
+    opens = {part for part, one in swept.items() if one.probability(calibration) >= LIKELY}
+    for part, one in swept.items():
+        away = tuple(sorted(opens - {part}))
+        if away and _is_hampered(one, evidence[part], bodies.contacts.size):
+            swept[part] = evidence[part].swept(bodies, away)
+    return swept
+
+
+def _is_hampered(swept: BodyEvidence, first: BodyEvidence, size: float) -> bool:
+    """Whether the likeliest way to move turned out to be blocked, or for the most part."""
+    if not swept.lines or not _is_same_line(swept.lines[0], first.lines[0], size):
+        return True
+    now, before = (line.upper - line.lower for line in (swept.lines[0], first.lines[0]))
+    return now < 0.5 * before
 
 
 def _is_same_line(first: Hypothesis, second: Hypothesis, size: float) -> bool:
