@@ -16,6 +16,7 @@ from neurok.bodyplan.contacts import SMALL_PART, ContactGraph, subtree
 from neurok.bodyplan.hypothesis import BUTTON_DIRECTION, Hypothesis, clip_limits
 from neurok.bodyplan.sweep import COLLIDES, Mover
 from neurok.core import Mesh
+from neurok.core.mesh import AXIS_INDEX
 
 LEAST_RANGE_TURN = math.radians(5.0)  # A turn of less is not worth a joint [rad]: below what a hand notices as a hinge.
 LEAST_RANGE_SLIDE = 0.02  # The same for a slide [share of the object].
@@ -35,6 +36,11 @@ class Feasibility:
     contacts: ContactGraph
     parents: tuple[int, ...]
     _movers: dict[tuple[int, tuple[int, ...]], Mover] = field(default_factory=dict)
+
+    @property
+    def up(self) -> int:
+        """Number of the axis of the mesh that points up."""
+        return AXIS_INDEX[self.mesh.up]
 
     def check(self, line: Hypothesis, absent: tuple[int, ...] = ()) -> Hypothesis:
         """The same joint with limits that were swept, or with a reason why it cannot be driven.
