@@ -192,7 +192,7 @@ def share_among_copies(
                 owner[piece] = piece if owner[piece] >= 0 else -1
                 continue
             order = np.argsort(np.linalg.norm(offsets[piece], axis=1), kind="stable")
-            told = [k for k in order if 2 * votes.get(_place(copies[piece], offsets[piece, k]), 0) > len(known)]
+            told = [k for k in order if 2 * votes.get(_place(copies[piece], offsets[piece, k]), 0) >= len(known)]
             if told and (owner[piece] in (-1, piece) or copies[owner[piece]] == kind):
                 owner[piece] = seeds[told[0]]
             elif int(owner[piece]) in broken:
