@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.bodyplan.contacts import ContactGraph, PartSamples, contact_graph, find_tree, subtree
-from neurok.bodyplan.evidence import (
+from neurok.bodyplan.line_features import (
     RANKING,
     TURN_FEATURES,
     PartFacts,
