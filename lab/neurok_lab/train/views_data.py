@@ -18,18 +18,22 @@ from jaxtyping import Bool, Float, Int
 
 from neurok.core import Articulation, Joint, Mesh
 from neurok.errors import NeurokError
+from neurok.geometry.level_set import MeltConfig
 from neurok.io import load
 from neurok.learned.views.camera import ROUND, Camera, Scene, View, cells, grid, image
 from neurok.learned.views.network import CELLS, REACHES, SPOTS
 from neurok_lab.data.still import UNSEEN_CATEGORIES, UNSEEN_FAMILIES, hold_out, static_files
 from neurok_lab.evaluation.cases import boxed_articulation
-from neurok_lab.train.versions import bodies_of, posed
+from neurok_lab.train.versions import bodies_of, posed, single_surface, with_true_parts
 
 UNSEEN_PACKS = (*UNSEEN_CATEGORIES, "DoorHandle")
 """Kinds of the packs that are held out whole: those that are everywhere, and one that is nowhere else."""
 
 MEMBERS = 6
 """Generated objects of each family."""
+
+MELTED = "~melted"
+"""Ending of the name of an object that is shown as one surface."""
 
 SEED = 33
 """Of the generated objects."""
@@ -53,6 +57,12 @@ class ViewDataConfig:
 
     zoom: tuple[float, float] = (0.6, 1.05)
     """Width of a view over that of the whole object."""
+
+    cells: tuple[int, int] = (56, 128)
+    """Cells along an object that is melted into one surface ..."""
+
+    faces: int = 8_000
+    """... and faces of it."""
 
 
 class Bodies(NamedTuple):
@@ -135,15 +145,20 @@ def _still(path: Path) -> Articulation:
     return Articulation(mesh, (Joint("fixed", -1),))
 
 
-def render(source: Source, out: Path, config: ViewDataConfig = ViewDataConfig()) -> Path:
-    """Write the views of an object; the draw depends on its name alone. One that is there already stays."""
-    path = out / f"{source.split}-{source.kind}-{source.name}.npz"
+def render(source: Source, out: Path, is_melted: bool = False, config: ViewDataConfig = ViewDataConfig()) -> Path:
+    """Write the views of an object, as it is or as one surface; the draw depends on its name alone. What is there
+    already stays."""
+    path = out / f"{source.split}-{source.kind}-{source.name}{MELTED * is_melted}.npz"
     if path.exists():
         return path
-    rng = np.random.default_rng(zlib.crc32(source.name.encode()))
+    rng = np.random.default_rng(zlib.crc32(path.stem.encode()))
     rest = boxed_articulation(source.load().in_frame(up="y"))
+    if is_melted:
+        melt = MeltConfig(int(rng.integers(*config.cells)), faces=config.faces)
+        mesh, owners = single_surface(rest.mesh, melt)
+        rest = with_true_parts(mesh, rest.mesh.face_parts[owners], rest)
     states = [(rest.mesh, rest.joints, config.rest if rest.dof else config.rest + config.each)]
-    if rest.dof:
+    if rest.dof and not is_melted:
         states += [(*posed(rest, rng), config.each) for _ in range(config.states)]
     columns: dict[str, list[np.ndarray]] = {}
     for number, (mesh, joints, count) in enumerate(states):
