@@ -57,6 +57,9 @@ PartsFrom = Literal["file", "pieces"]
 MOSTLY_SOFT = 0.5
 """Share of the surface that must be soft for an object to deform as a whole instead of moving on joints."""
 
+MIXED = 0.1
+"""Share of the surface below which a part that is otherwise made is a detail."""
+
 CLIP_MODES = 8
 """Coordinates of an object whose own animation spans its poses, where no rigid bones carry it."""
 
@@ -164,6 +167,14 @@ class Model:
         """
         moves = self.asset.articulation is not None or any(clip.frame_count > 1 for clip in self.asset.clips)
         return not moves and self.given_plan is None and soft_share(self.mesh, self.materials.field) > MOSTLY_SOFT
+
+    @cached_property
+    def matter(self) -> Literal["hard", "soft", "thin", "mixed"]:
+        """Whether it keeps its shape, yields, is a textile sheet or sack, or has parts of both kinds."""
+        share = soft_share(self.mesh, self.materials.field)
+        if MIXED < share < 1.0 - MIXED:
+            return "mixed"
+        return "hard" if share <= MIXED else "thin" if bool(np.isfinite(self.field.thickness).any()) else "soft"
 
     # How it moves.
 
