@@ -20,7 +20,7 @@ from neurok.bodyplan.editing import plan_of_joints
 from neurok.bodyplan.plan import BodyPlan
 from neurok.core import Articulation, Asset, Joint, Material, MaterialField, Mesh, material
 from neurok.core.mesh import UpAxis
-from neurok.core.select import select_stuff
+from neurok.core.select import select_region
 from neurok.errors import NeurokError, check_choice, counted
 from neurok.inference.materials import STIFF, Proposals, hollowed, propose, soft_share
 from neurok.inference.plan import Method, PlanStudy, find_prior, study
@@ -148,14 +148,14 @@ class Model:
             found = found.at(mesh.vertices, self.mesh.vertices)
         for name, given in self.given_materials.items():
             if not self.materials.names_regions(name):  # a body of the plan, or another place
-                found = found.with_part(select_stuff(mesh, name), given)
+                found = found.with_part(select_region(mesh, name), given)
         return found
 
     def named_on(self, mesh: Mesh) -> Bool[np.ndarray, " V"]:
         """Vertices whose material somebody named: what the file says of their mass no longer holds."""
         out = np.full(mesh.vertex_count, self.materials_file is not None)
         for name in self.given_materials:
-            out[select_stuff(mesh, name)] = True
+            out[select_region(mesh, name)] = True
         return out
 
     @cached_property
@@ -682,7 +682,7 @@ def propose_materials(thing: Thing, *, given: Mapping[str, str] | None = None, n
     if not names:
         return propose(found.asset, names=False)
     for name in given or {}:
-        select_stuff(found.mesh, name)
+        select_region(found.mesh, name)
         if not found.materials.names_regions(name):
             raise NeurokError(f"{name!r} is only a piece of a part; materials are set for whole parts or surfaces.")
     return found.materials
