@@ -17,14 +17,13 @@ from neurok.cli.outputs import (
     PICTURES,
     Command,
     check_outputs,
-    counted,
     frame_facts,
     frame_words,
     read_labels,
     understood,
     written,
 )
-from neurok.errors import NeurokError
+from neurok.errors import NeurokError, counted
 
 if TYPE_CHECKING:
     from neurok.bodyplan.plan import BodyPlan
@@ -157,7 +156,7 @@ def _space(plan: BodyPlan, made: Asset, boned: Asset | None, method: str) -> dic
         return {
             "space": "skeleton",
             "bones": bones,
-            "why": f"skeleton: {bones} bones found from its surface, since it bends and nothing has a joint.",
+            "why": f"skeleton: {counted(bones, 'bone')} found from its surface, as it bends and has no joint.",
         }
     source = "behind its animation" if method == "animation" else "of its body plan"
     if count:
@@ -231,7 +230,7 @@ def _sentences(figures: dict[str, Any], files: tuple[Path, ...], weld_below: flo
     if figures["method"] == "animation":
         lines.append("Its animation moves nodes on joints; these are exact.")
     elif figures["space"] == "skeleton":
-        lines.append(f"It bends and has no joint: {figures['bones']} bones were found from its surface.")
+        lines.append(f"It bends and has no joint: {counted(figures['bones'], 'bone')} were found from its surface.")
     elif not figures["joints"]:
         lines.append(
             "Nothing of it is likely to move; name its parts (scene nodes, groups or --labels) to find joints."

@@ -9,8 +9,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from neurok.cli.flags import ForceFlag, JsonFlag, NeededOut, NodesFlag, PhysicsFlags, UnitFlag, UpFlag, arg
-from neurok.cli.outputs import Command, check_outputs, counted, frame_facts, frame_words, load_framed, warn
-from neurok.errors import NeurokError
+from neurok.cli.outputs import (
+    Command,
+    check_outputs,
+    frame_facts,
+    frame_words,
+    load_framed,
+    warn,
+)
+from neurok.errors import NeurokError, counted
 from neurok.staging import together
 
 if TYPE_CHECKING:

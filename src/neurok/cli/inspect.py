@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from neurok.cli.flags import ForceFlag, JsonFlag, NodesFlag, OutFlag, UnitFlag, UpFlag, arg
-from neurok.cli.outputs import Command, check_outputs, counted, written
+from neurok.cli.outputs import Command, check_outputs, written
+from neurok.errors import counted
 
 if TYPE_CHECKING:
     from neurok.core import Asset
@@ -127,14 +128,17 @@ def _print(source: str, diagnosis: Diagnosis, asset: Asset, mending: bool) -> No
 
 
 def _rows(diagnosis: Diagnosis, asset: Asset) -> list[tuple[str, str]]:
-    sides = " x ".join(f"{side:.4g}" for side in diagnosis.size)
+    from neurok.doctor.frame import METRES
+
+    scale = METRES.get(diagnosis.unit.value, asset.mesh.unit) / asset.mesh.unit  # all rows are in one unit
+    sides = " x ".join(f"{side * scale:.4g}" for side in diagnosis.size)
     rows = [
-        ("mesh", f"{diagnosis.vertices:,} vertices, {counted(diagnosis.faces, 'face')}"),
+        ("mesh", f"{counted(diagnosis.vertices, 'vertex')}, {counted(diagnosis.faces, 'face')}"),
         ("parts", f"{len(diagnosis.parts)}: {_few(diagnosis.parts)}" if diagnosis.parts else "not labelled"),
         ("components", f"{diagnosis.components:,}"),
         ("surfaces", f"{len(diagnosis.surfaces)}, {diagnosis.textures} with a texture"),
-        ("watertight", f"yes, {diagnosis.volume:.4g} m³" if diagnosis.volume is not None else "no"),
-        ("area", f"{diagnosis.area:.4g} m²"),
+        ("watertight", f"yes, {diagnosis.volume * scale**3:.4g} m³" if diagnosis.volume is not None else "no"),
+        ("area", f"{diagnosis.area * scale**2:.4g} m²"),
         ("size", f"{sides} m"),
         ("unit", f"{diagnosis.unit.value}, {diagnosis.unit.confidence:.0%} sure: {diagnosis.unit.reason}"),
         ("up", f"{diagnosis.up.value}, {diagnosis.up.confidence:.0%} sure: {diagnosis.up.reason}"),

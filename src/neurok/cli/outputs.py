@@ -22,6 +22,11 @@ PICTURES = (".png", ".jpg", ".jpeg", ".webp")
 SpaceName = Literal["auto", "joints", "clip", "learned"]
 
 
+EXIT_CODES = {"ok": 0, "failed": 2, "diverged": 3, "poor": 4, "torn": 4, "implausible": 5}
+"""By the status of what was made. From 3 on it is written all the same: the good frames of a motion that diverged, a
+pose that misses its target or tears the object, a motion that nobody would believe."""
+
+
 class Command:
     """A command is a dataclass of flags; its ``run`` calls the library and returns the figures for ``--json``."""
 
@@ -56,12 +61,6 @@ def written(out: Iterable[Path], write: Callable[[Path], Iterable[Path]]) -> lis
     """Write all outputs or none; the names of the files that this made."""
     with together():
         return [str(file) for path in out for file in write(path)]
-
-
-def counted(count: int, noun: str) -> str:
-    """``1 part``, ``2 parts``, ``3 bodies``."""
-    plural = f"{noun[:-1]}ies" if noun.endswith("dy") else f"{noun}s"
-    return f"{count:,} {noun if count == 1 else plural}"
 
 
 def check_outputs(

@@ -22,7 +22,7 @@ from neurok.cli.flags import (
     arg,
     one_of,
 )
-from neurok.cli.outputs import Command, check_outputs, frame_facts, frame_words, warn
+from neurok.cli.outputs import EXIT_CODES, Command, check_outputs, frame_facts, frame_words, warn
 from neurok.cli.report import stoppable
 from neurok.core.material_library import parse_material
 from neurok.core.select import parse_vector
@@ -30,7 +30,7 @@ from neurok.doctor.frame import parse_unit, parse_up
 from neurok.dynamics.choice import EngineName
 from neurok.dynamics.particles.engine_config import RESOLUTIONS, parse_resolution
 from neurok.dynamics.reduced.engine import IntegratorName
-from neurok.errors import NeurokError
+from neurok.errors import NeurokError, counted
 from neurok.model import SpaceName, Weights
 from neurok.scene.description import (
     ActionName,
@@ -140,9 +140,6 @@ class SteppingFlags:
     """Read everything from a scene file (.yaml, .json, .toml); flags given with it override or extend it, for its first
     object."""
 
-
-DIVERGED = 3
-"""Exit code when the motion diverged; the good frames are written all the same."""
 
 STILL = 1e-6
 """Coordinates [m or rad] that change less are at rest."""
@@ -343,7 +340,7 @@ def _report(
         **rollout.report,
     }
     command.say(
-        f"{names}: {rollout.frame_count} frames, {figures['dof']} degrees of freedom, {ready.mass:.3g} kg, "
+        f"{names}: {counted(rollout.frame_count, 'frame')}, {figures['dof']} degrees of freedom, {ready.mass:.3g} kg, "
         f"{figures['real_time_factor']:.3g} x real time, engine {figures['engine']} ({figures['engine_reason']}), "
         f"space {space}, {frame_words(mesh)}"
     )
@@ -351,7 +348,7 @@ def _report(
         warn(rollout.message)
     elif not any(each.q is None or np.ptp(each.q, axis=0).max() > STILL for each in run.rollouts):
         warn(_why_still(ready))
-    return figures, DIVERGED if rollout.status == "diverged" else 0
+    return figures, EXIT_CODES.get(rollout.status, 0)
 
 
 def _why_still(ready: ReadyScene) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 
 from neurok.core import Articulation, Asset, Clip, Mesh, Rollout, Surface
 from neurok.core.surface import TRANSFORM, Finish
-from neurok.errors import NeurokError, require
+from neurok.errors import NeurokError, did_you_mean, require
 from neurok.io.files import Files, check_content, is_pattern, path_kind, write_files
 from neurok.io.surfaces import PREVIEWED
 
@@ -270,7 +270,8 @@ def _pick(table: dict[str, str], path: Path, verb: str) -> str:
         return table[path.suffix.lower()]
     except KeyError:
         given = f"'{path.suffix}' files" if path.suffix else f"'{path}', which has no suffix"
-        raise NeurokError(f"neurok cannot {verb} {given}; known are {', '.join(sorted(table))}.") from None
+        meant = did_you_mean(path.suffix.lower(), table)
+        raise NeurokError(f"neurok cannot {verb} {given}; known are {', '.join(sorted(table))}.{meant}") from None
 
 
 def _function(home: str) -> Callable[..., Any]:
