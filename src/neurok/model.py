@@ -22,9 +22,9 @@ from neurok.core import Articulation, Asset, Joint, Material, MaterialField, Mes
 from neurok.core.material_library import library
 from neurok.core.mesh import UpAxis
 from neurok.core.select import select_region
-from neurok.errors import NeurokError
+from neurok.errors import NeurokError, check_choice, counted
 from neurok.geometry.operators import face_areas
-from neurok.inference.mass import MassEstimate, Weighing, estimate_mass, scaled
+from neurok.inference.mass import AS_ESTIMATED, MassEstimate, Weighing, estimate_mass, scaled
 from neurok.inference.materials import IN_FILE, Proposals, propose, soft_share
 from neurok.inference.plan import Method, PlanStudy, find_prior, study
 from neurok.inference.prior import condition_on_contacts
@@ -101,15 +101,14 @@ class Model:
     materials_file: str | Path | None = None
     """File of its materials, as ``neurok materials`` writes it; ``given_materials`` count over it."""
 
-    weighing: Weighing = Weighing()
+    weighing: Weighing = AS_ESTIMATED
     """What somebody says of its mass."""
 
     notes: tuple[str, ...] = ()
     """How it is read otherwise than its file says, one sentence each."""
 
     def __repr__(self) -> str:
-        mesh = self.mesh
-        return f"Model({mesh.name!r}, {mesh.part_count} parts, {mesh.vertex_count} vertices)"
+        return f"<Model of {self.mesh!r}>"
 
     def __getstate__(self) -> dict[str, Any]:
         """What is sent to other processes: what was given and found, not the networks."""
@@ -311,8 +310,7 @@ class Model:
             "elastic": self._of_one_pose,
             "rigid": self._of_one_pose,
         }
-        if name not in get_args(SpaceName):
-            raise NeurokError(f"space must be one of {', '.join(get_args(SpaceName))}, got {name!r}.")
+        check_choice("space", name, get_args(SpaceName))
         if name == "auto":
             joints = self.asset.articulation
             order = ["joints", "clip", "learned", "rigid"]
@@ -418,15 +416,15 @@ class Model:
         """Spaces in which to look for a pose, the simplest first.
 
         Joints and clips of a file are the only space. Learned poses are sought in the space of the plan and then, for
-        a ``target``, which shows that something moves, along joints that are only possible. Where nothing has a joint
-        or ``deform`` allows to leave the object's own space, bones or all that the network holds come last.
+        a ``target``, which shows that something moves, along joints that are only possible. Where it is soft and has no
+        joint, or ``deform`` allows to leave the object's own space, bones or all that the network holds come last.
         """
         chosen = self.space(name) if name not in ("auto", "learned") else None
         if chosen is None and name == "auto" and self.given_plan is None:
             chosen = self._of_joints() or self._of_clip()
         found = [chosen] if chosen is not None else self.learned_spaces(target=target, deform=deform)
         if not found or not found[0].dim:
-            raise NeurokError(self._one_pose())
+            raise NeurokError(self._one_pose() + (" --deform bends it all the same." if target and not deform else ""))
         return found
 
     def learned_spaces(self, *, target: bool = False, deform: bool = False) -> list[KinematicSpace]:
@@ -442,7 +440,8 @@ class Model:
             if len(possible.moving) > len(self._found_plan.moving):
                 found.append(ArticulatedSpace(possible.articulation))
         joints = planned.rigid_joints
-        if not self._has_network or (joints is not None and joints.dof and not deform):
+        yields = (self._found_plan.bends or self.is_soft) and (joints is None or not joints.dof)
+        if not self._has_network or not (yields or deform):
             return found
         bends = self._found_plan.bends or not planned.dim
         bones = skeleton_space(self._found_plan.mesh, loose=True) if bends else None
@@ -455,7 +454,7 @@ class Model:
         if not self._has_network:
             found = " No weights are shipped with this copy; name some with --weights."
         elif self.asset.articulation is None and not self.asset.clips:
-            found = " Its body plan has nothing that is likely to move; correct it with --plan."
+            found = " Nothing of its body plan is likely to move; correct it with --plan."
         return f"'{self.mesh.name}' has no joints and no animation, so it has only the pose it is in.{found}"
 
     def why(self, space: KinematicSpace, name: SpaceName = "auto") -> str:
@@ -463,7 +462,7 @@ class Model:
         joints, given = space.rigid_joints, self.given_plan is not None
         count = 0 if joints is None else joints.dof
         if space.stiffness is not None:
-            return f"{space.kind}: {self._soft_reason()}, so {_counted(space.dim - count, 'mode')} of it deform."
+            return f"{space.kind}: {self._soft_reason()}, so {counted(space.dim - count, 'mode')} of it deform."
         if name in ("rigid", "elastic"):
             return f"{name}: asked for."
         if not space.dim:
@@ -471,10 +470,10 @@ class Model:
             why = "its file says that all joints are fixed" if fixed else "nothing of its body plan is likely to move"
             return f"rigid: {why}, so it moves as a whole."
         if count and self.asset.articulation is not None and name != "learned" and not given:
-            return f"joints: {_counted(count, 'joint')} of its file."
+            return f"joints: {counted(count, 'joint')} of its file."
         if self.asset.clips and name != "learned" and not given:
             ways = {
-                "joints": f"{_counted(count, 'joint')} behind its animation",
+                "joints": f"{counted(count, 'joint')} behind its animation",
                 "bones": f"{space.dim} turns and slides of the bones behind its animation",
             }
             modes = f"{space.dim} modes of its animation, which no rigid bones carry"
@@ -482,9 +481,9 @@ class Model:
         asked = "asked for" if name == "learned" else "its file has no joints or animation"
         why = "the body plan handed over" if given else asked
         if space.kind == "skeleton":
-            return f"skeleton: {_counted(space.dim, 'turn')} of bones found from its surface ({why})."
+            return f"skeleton: {counted(space.dim, 'turn')} of bones found from its surface ({why})."
         bends = space.dim - count
-        found = [*([_counted(count, "joint")] if count else []), *([_counted(bends, "bend")] if bends else [])]
+        found = [*([counted(count, "joint")] if count else []), *([counted(bends, "bend")] if bends else [])]
         return f"{space.kind}: {' and '.join(found)} of its body plan ({why})."
 
     def _soft_reason(self) -> str:
@@ -560,6 +559,7 @@ def understand(
     unit: float | str | None = None,
     up: str | None = None,
     weighing: Weighing | None = None,
+    nodes: Sequence[str] = (),
 ) -> Model:
     """What an object is, decided once: its frame, parts, joints and materials. Nothing is computed before it is asked.
 
@@ -576,6 +576,7 @@ def understand(
         unit: Of the file, by name or in metres; by default as the file says, unless that is surely wrong.
         up: The axis that points up; by default as the file says, or a sure guess.
         weighing: Its mass, whether it is hollow, and its wall, where somebody knows them.
+        nodes: Which nodes of a file are the object, as for ``neurok.load``.
     """
     changes: dict[str, Any] = {"parts": parts, "given_plan": plan, "method": method, "weights": weights}
     changes["weighing"] = weighing
@@ -586,37 +587,35 @@ def understand(
     changes = {name: value for name, value in changes.items() if value is not None}
     if isinstance(thing, Model):
         return replace(thing, **changes) if changes else thing
-    asset, notes = _framed(thing, unit, up)
+    asset, notes = _framed(thing, unit, up, nodes)
     return Model(asset, notes=notes, **changes)
 
 
 def _framed(
-    thing: Mesh | Asset | str | Path, unit: float | str | None, up: str | None
+    thing: Mesh | Asset | str | Path, unit: float | str | None, up: str | None, nodes: Sequence[str]
 ) -> tuple[Asset, tuple[str, ...]]:
     """The object in the frame that is given or surely right, and a sentence for each guess."""
     from neurok.doctor.frame import framed, parse_unit, parse_up
+    from neurok.io.nodes import chosen, sentence
 
     stated = True  # what is in memory has the frame that it says
     if isinstance(thing, str | Path):
         from neurok.io import load
         from neurok.io.formats import states_frame
 
-        asset, stated = load(thing), states_frame(str(thing))
+        asset, stated = load(thing, nodes=nodes), states_frame(str(thing))
     else:
         asset = Asset(thing) if isinstance(thing, Mesh) else thing
+        asset = chosen(asset, nodes) if nodes else asset
         if unit is None and up is None:
             return asset, ()
     metres = parse_unit(str(unit)) if unit is not None else None
     found = framed(asset, is_stated=stated, unit=metres, up=None if up is None else parse_up(up))
-    return found.asset, found.notes
+    return found.asset, (*filter(None, [sentence(asset)]), *found.notes)
 
 
 def _materials(given: Mapping[str, str | Material]) -> dict[str, Material]:
     return {name: material(one) if isinstance(one, str) else one for name, one in given.items()}
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 # The verbs that need nothing but the model.

@@ -238,7 +238,7 @@ BAD = [
     (["--out", "a.npz", "--ground", "0.5", "1"], "one number at most"),
     (["--out", "a.npz", "a.yaml", "--ground", "--integrator", "gauss"], "implicit"),
     (["--out", "a.npz", "--scene", "none.yaml"], "There is no file"),
-    (["--out", "a.npz", "--scene", "unknown.yaml"], "did you mean 'seconds'"),
+    (["--out", "a.npz", "--scene", "unknown.yaml"], "Did you mean 'seconds'"),
     (["--out", "a.npz", "a.toml"], "must end in"),
     (["--out", "a.npz", "--save-scene", "a.yaml"], "use --out"),
 ]

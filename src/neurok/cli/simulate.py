@@ -10,8 +10,19 @@ from typing import Annotated, Any
 import numpy as np
 import tyro
 
-from neurok.cli.flags import ForceFlag, JsonFlag, OutFlag, PlanFlag, UnitFlag, UpFlag, WeightsFlag, arg, one_of
-from neurok.cli.outputs import Command, check_outputs, frame_facts, frame_words, warn
+from neurok.cli.flags import (
+    ForceFlag,
+    JsonFlag,
+    NodesFlag,
+    OutFlag,
+    PlanFlag,
+    UnitFlag,
+    UpFlag,
+    WeightsFlag,
+    arg,
+    one_of,
+)
+from neurok.cli.outputs import EXIT_CODES, Command, check_outputs, frame_facts, frame_words, warn
 from neurok.cli.report import stoppable
 from neurok.core.material_library import parse_material
 from neurok.core.select import parse_vector
@@ -19,7 +30,7 @@ from neurok.doctor.frame import parse_unit, parse_up
 from neurok.dynamics.choice import EngineName
 from neurok.dynamics.particles.engine_config import RESOLUTIONS, parse_resolution
 from neurok.dynamics.reduced.engine import IntegratorName
-from neurok.errors import NeurokError
+from neurok.errors import NeurokError, counted
 from neurok.model import SpaceName, Weights
 from neurok.scene.description import (
     ActionName,
@@ -130,9 +141,6 @@ class SteppingFlags:
     object."""
 
 
-DIVERGED = 3
-"""Exit code when the motion diverged; the good frames are written all the same."""
-
 STILL = 1e-6
 """Coordinates [m or rad] that change less are at rest."""
 
@@ -178,6 +186,7 @@ class Simulate(Command):
 
     unit: UnitFlag = None
     up: UpFlag = None
+    nodes: NodesFlag = ()
 
     seed: Annotated[int | None, arg("N", "0")] = None
     """Random seed: the same seed gives the same files."""
@@ -247,6 +256,8 @@ class Simulate(Command):
             changes["unit"] = value
         for value in _noted(problems, parse_up, self.up and [self.up]):
             changes["up"] = value
+        if self.nodes:
+            changes["nodes"] = self.nodes
         changes |= _given(self, "act", "space") | _given(self.loads, "strength", "jolt")
         changes |= _given(self.matter, "density", "damping", "joint_damping", "joint_friction")
         for vector in parse(lambda text: parse_vector(text, "the rotation"), self.loads.rotate and [self.loads.rotate]):
@@ -329,7 +340,7 @@ def _report(
         **rollout.report,
     }
     command.say(
-        f"{names}: {rollout.frame_count} frames, {figures['dof']} degrees of freedom, {ready.mass:.3g} kg, "
+        f"{names}: {counted(rollout.frame_count, 'frame')}, {figures['dof']} degrees of freedom, {ready.mass:.3g} kg, "
         f"{figures['real_time_factor']:.3g} x real time, engine {figures['engine']} ({figures['engine_reason']}), "
         f"space {space}, {frame_words(mesh)}"
     )
@@ -337,7 +348,7 @@ def _report(
         warn(rollout.message)
     elif not any(each.q is None or np.ptp(each.q, axis=0).max() > STILL for each in run.rollouts):
         warn(_why_still(ready))
-    return figures, DIVERGED if rollout.status == "diverged" else 0
+    return figures, EXIT_CODES.get(rollout.status, 0)
 
 
 def _why_still(ready: ReadyScene) -> str:

@@ -1,6 +1,6 @@
 """What an object weighs: what its geometry holds, fused with what such things weigh.
 
-A closed surface in a file is rarely solid in life. The geometric estimate takes walls, sheets and solids; the prior is a
+A closed surface of a file is rarely solid in life. The geometric estimate takes walls, sheets, solids; the prior is a
 log-normal mass by the volume of the box, of the class of things that the object was recognised as, or else of its
 material family at its size (``object_lexicon.json``). Both are log-normal, so the fused mass is their mean weighted by
 precision (the product of two normal densities of ln m). Every engine and file then has the same mass, since the density
@@ -69,6 +69,9 @@ class Weighing:
                 raise NeurokError(f"{name} must be positive [{unit}], got {value:g}.")
 
 
+AS_ESTIMATED = Weighing()
+
+
 @dataclass(frozen=True, eq=False)
 class MassEstimate:
     """What an object weighs, and how that came about."""
@@ -89,7 +92,7 @@ def estimate_mass(
     field: MaterialField,
     identity: Identity | None = None,
     stated: Bool[np.ndarray, " V"] | None = None,
-    weighing: Weighing | None = None,
+    weighing: Weighing = AS_ESTIMATED,
 ) -> MassEstimate:
     """The mass of an object of known materials.
 
@@ -100,7 +103,6 @@ def estimate_mass(
         stated: Vertices whose density somebody measured: these stay as they are, and the prior does not count.
         weighing: What somebody says of its mass.
     """
-    weighing = weighing or Weighing()
     stated = np.zeros(mesh.vertex_count, dtype=bool) if stated is None else stated
     if weighing.thickness is not None:
         field = replace(field, materials=tuple(replace(m, thickness=weighing.thickness) for m in field.materials))
@@ -208,7 +210,7 @@ def _usual(mesh: Mesh, field: MaterialField, identity: Identity | None) -> tuple
 
 
 def _by_size(thing: Thing, longest: float) -> float:
-    """How far the bulk density is from that of the usual size: walls grow with the root of size, so it falls with it."""
+    """Bulk density beside that at the usual size: walls grow with the root of size, so that it falls with it."""
     if thing.size is None or thing.form != "hollow":
         return 1.0
     return float(np.clip(math.sqrt(math.sqrt(thing.size[0] * thing.size[1]) / longest), *WALL_RANGE))

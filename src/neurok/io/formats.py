@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -12,7 +12,7 @@ import numpy as np
 
 from neurok.core import Articulation, Asset, Clip, Mesh, Rollout, Surface
 from neurok.core.surface import TRANSFORM, Finish
-from neurok.errors import NeurokError, require
+from neurok.errors import NeurokError, did_you_mean, require
 from neurok.io.files import Files, check_content, is_pattern, path_kind, write_files
 from neurok.io.surfaces import PREVIEWED
 
@@ -147,14 +147,27 @@ LARGEST_NUMBER = 1e37
 """Largest coordinate that is written; single precision ends at 3.4e38, and squares of sums must still be told."""
 
 
-def load(path: str | Path) -> Asset:
+def load(path: str | Path, *, nodes: Sequence[str] = ()) -> Asset:
     """Everything the file says: mesh, clips, joints. ``sample:NAME`` gives a built-in object.
 
-    A name like ``walk_%04d.obj`` (or ``.ply``) stands for numbered files, one per frame, and gives a clip.
+    A name like ``walk_%04d.obj`` (or ``.ply``) stands for numbered files, one per frame, and gives a clip. Coarser
+    levels of detail, collision shapes and other helpers of a scene are left out, and ``Asset.left_out`` names them.
+
+    Args:
+        path: What to read.
+        nodes: Globs of the nodes to take instead, such as ``body*``; ``!wheel*`` leaves nodes out.
 
     Raises:
         NeurokError: If the file is missing, damaged or of no known kind; the sentence says what to do.
     """
+    from neurok.io.nodes import chosen
+
+    asset = _read(path)
+    return chosen(asset, (nodes,) if isinstance(nodes, str) else nodes)
+
+
+def _read(path: str | Path) -> Asset:
+    """All that a file says."""
     if str(path).startswith(SAMPLE_PREFIX):
         from neurok.catalogue.samples import make_sample
 
@@ -270,7 +283,8 @@ def _pick(table: dict[str, str], path: Path, verb: str) -> str:
         return table[path.suffix.lower()]
     except KeyError:
         given = f"'{path.suffix}' files" if path.suffix else f"'{path}', which has no suffix"
-        raise NeurokError(f"neurok cannot {verb} {given}; known are {', '.join(sorted(table))}.") from None
+        meant = did_you_mean(path.suffix.lower(), table)
+        raise NeurokError(f"neurok cannot {verb} {given}; known are {', '.join(sorted(table))}.{meant}") from None
 
 
 def _function(home: str) -> Callable[..., Any]:

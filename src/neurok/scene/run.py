@@ -20,7 +20,7 @@ from neurok.dynamics.particles.engine import ParticleEngine
 from neurok.dynamics.particles.engine_config import ParticleEngineConfig, parse_resolution
 from neurok.dynamics.reduced.engine import IntegratorName
 from neurok.dynamics.simulate import simulate_together
-from neurok.errors import NeurokError
+from neurok.errors import NeurokError, did_you_mean
 from neurok.geometry import lie
 from neurok.io.files import unique_names
 from neurok.kinematics import KinematicSpace
@@ -37,6 +37,7 @@ from neurok.scene.description import (
     Source,
     vector,
 )
+from neurok.scene.outcome import judged
 from neurok.scene.placing import Placed, collect, make_body, mass_of, placement_of, say_all
 
 
@@ -222,7 +223,7 @@ def run_ready(
         engine=engine or engine_of(scene, say),
         progress=progress,
     )
-    return SceneRun(ready, rollouts)
+    return SceneRun(ready, judged(rollouts, ready.bodies, ready.world))
 
 
 def engine_of(scene: Scene, say: Callable[[str], None] | None = None) -> Engine | EngineName:
@@ -300,7 +301,13 @@ def _understood(thing: SceneObject, weights: Weights | None) -> Model:
         for part, one in thing.materials.items()
     }
     model = understand(
-        thing.source, plan=thing.plan or None, materials=given, weights=weights, unit=thing.unit, up=thing.up
+        thing.source,
+        plan=thing.plan or None,
+        materials=given,
+        weights=weights,
+        unit=thing.unit,
+        up=thing.up,
+        nodes=thing.nodes,
     )
     return understand(model, materials=thing.materials_file) if thing.materials_file else model
 
@@ -418,6 +425,7 @@ def simulate(
     if unknown := sorted(set(conditions) - known):
         raise NeurokError(
             f"'{unknown[0]}' is nothing that can be said of an object; known are {', '.join(sorted(known))}."
+            f"{did_you_mean(unknown[0], known)}"
         )
     for name in ("plan", "materials"):  # a scene has words for both, Python also objects
         if name in conditions and not isinstance(conditions[name], str):
