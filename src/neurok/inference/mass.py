@@ -29,11 +29,23 @@ STONE = ("marble", "granite", "concrete", "brick", "plaster")
 BOARD = 0.018
 """Wall of wooden things at the usual size [m]: the common thickness of furniture boards."""
 
+SEWN = 3.0
+"""Layers of the walls of bags, hats and clothes: cloth, lining, and padding or seams."""
+
 USUAL_SIZE = 0.5
 """Longest side of things that have the wall of their material's usual sheets [m]."""
 
 WALL_RANGE = (0.5, 2.0)
 """Share of that wall which things have that are far smaller or larger; between, walls grow with the root of size."""
+
+SLAB = 0.01
+"""Wall of what is solid by nature where somebody says that it is hollow [m]: cast stone, thick plaster, foam."""
+
+OFTEN = 3.0
+"""Log-odds behind the most usual material within which others are usual: one thing in twenty is made of them."""
+
+MATERIAL_RANGE = (0.3, 3.0)
+"""How far an unusual material changes what a thing weighs: it keeps its strength with thicker or thinner walls."""
 
 NINETY = 3.29
 """Standard deviations between the 5th and the 95th percentile of a normal distribution."""
@@ -178,12 +190,12 @@ def _walled(
 
 def _wall(material: Material, weighing: Weighing) -> float:
     """Usual wall of closed things of a material [m]; infinite where they are solid by nature."""
-    if material.thickness is not None:
-        return material.thickness
     family = _family(material)
-    if family == "wood" or weighing.hollow:
+    if material.thickness is not None:
+        return material.thickness * (SEWN if family in ("fabric", "leather") and not weighing.thickness else 1.0)
+    if family == "wood":
         return BOARD
-    return 0.003 if family == "metal" and weighing.hollow else math.inf
+    return SLAB if weighing.hollow else math.inf
 
 
 def _family(material: Material) -> str:
@@ -203,7 +215,8 @@ def _usual(mesh: Mesh, field: MaterialField, identity: Identity | None) -> tuple
         return None
     box = float(extents.prod())
     if identity is not None:
-        low, high = np.array(identity.thing.bulk) * _by_size(identity.thing, float(extents.max()))
+        factor = _by_size(identity.thing, float(extents.max())) * _by_material(identity.thing, mesh, field)
+        low, high = factor * identity.thing.bulk[0], factor * identity.thing.bulk[1]
         return (low * box, high * box), f"{identity.thing.name} ('{identity.word}')"
     low, high = _class_bulk(mesh, field, float(extents.max()))
     return (low * box, high * box), "a thing of its material and size"
@@ -216,12 +229,38 @@ def _by_size(thing: Thing, longest: float) -> float:
     return float(np.clip(math.sqrt(math.sqrt(thing.size[0] * thing.size[1]) / longest), *WALL_RANGE))
 
 
+def _by_material(thing: Thing, mesh: Mesh, field: MaterialField) -> float:
+    """Bulk density beside that of the usual material of such things: a bowl of plastic has lighter, thinner walls."""
+    if thing.form == "filled":
+        return 1.0
+    best = max(thing.made_of, key=lambda name: thing.made_of[name])
+    usual = library()[{"@wood": "wood"}.get(best, best)].material
+    weight = lambda m: math.log(m.density * (1.0 if thing.form == "solid" else _sheet(m)))  # noqa: E731
+    beside = [0.0 if _is_usual(m, thing) else weight(m) - weight(usual) for m in field.materials]
+    mean = float(np.average(beside, weights=_areas(mesh, field) + 1e-300))
+    return float(np.clip(math.exp(mean), *MATERIAL_RANGE))
+
+
+def _is_usual(material: Material, thing: Thing) -> bool:
+    """Whether things of a class are often made of a material, so that what they weigh counts such ones, too."""
+    odds = max(thing.made_of.get(material.name, -math.inf), thing.made_of.get(f"@{_family(material)}", -math.inf))
+    return odds >= max(thing.made_of.values()) - OFTEN
+
+
+def _sheet(material: Material) -> float:
+    """Usual wall of a material whether or not it is solid by nature [m]."""
+    return material.thickness or (BOARD if _family(material) == "wood" else SLAB)
+
+
+def _areas(mesh: Mesh, field: MaterialField) -> Float[np.ndarray, " M"]:
+    """Of the surface of each material."""
+    return np.bincount(field.ids[mesh.faces[:, 0]], face_areas(mesh.vertices, mesh.faces), len(field.materials))
+
+
 def _class_bulk(mesh: Mesh, field: MaterialField, longest: float) -> tuple[float, float]:
     """Bulk density of things of these materials at a size, between the columns for 0.1 m and 1 m [kg/m^3]."""
     classes = lexicon()["classes"]
-    areas = np.bincount(
-        field.ids[mesh.faces[:, 0]], face_areas(mesh.vertices, mesh.faces), minlength=len(field.materials)
-    )
+    areas = _areas(mesh, field)
     share = float(np.clip(math.log10(longest / 0.1), 0.0, 1.0))
     rows = np.log([classes.get(_family(m), classes["wood"]) for m in field.materials])
     mean = np.average((1 - share) * rows[:, 0] + share * rows[:, 1], axis=0, weights=areas + 1e-300)

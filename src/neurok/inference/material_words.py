@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.core.material_library import library
-from neurok.inference.things import Thing, brands, head_noun, lexicon, things, toy, toy_words
+from neurok.inference.things import Thing, brands, head_noun, lexicon, things, toy, toy_words, weak_words
 
 FILE = Path(__file__).with_name("material_evidence.json")
 """Log-odds of each material given a word, an appearance or a shape; set by hand with four fifths of a household set and
@@ -26,7 +26,7 @@ every second of a set of real files in view (docs/materials.md)."""
 JOINED = 0.85  # trust in a word that another begins or ends with, beside 1 for the word itself: ``blackplastic``
 MISSPELT = 0.7  # the same for one that is nearly written like it: ``matress``
 LATER = 0.5  # weight of what is said after a material: ``black_plastic_wood_table.jpg`` is plastic
-MODIFIER = 0.25  # weight of a noun that another follows: a ``flower basket`` is a basket
+MODIFIER = 0.25  # weight of what stands beside the noun of a thing: a ``flower basket`` is a basket
 LEAST_JOINED = {"material": 4, "part": 4, "thing": 5}  # letters of the shortest words that are looked for inside others
 LEAST_MISSPELT = 6  # letters of the shortest word that may be misspelt
 LIKENESS = 0.84  # ``difflib``'s ratio from which a word is taken for a misspelt one
@@ -117,7 +117,8 @@ def read_name(name: str, *, of_object: bool = False) -> list[NameEvidence]:
         for meaning in _meanings().get(found, ()):
             if all(meaning.name != other.meaning.name for other in out):
                 is_later = any(other.meaning.kind == "material" and other.word != word for other in out)
-                is_modifier = meaning.thing is not None and head is not None and meaning is not _meanings()[head][0]
+                is_modifier = head is not None and meaning is not _meanings()[head][0]
+                is_modifier &= meaning.kind != "material" or found in weak_words()
                 share = (LATER if is_later else 1.0) * (MODIFIER if is_modifier else 1.0)
                 out.append(NameEvidence(word, meaning, trust * share))
     return out
@@ -150,7 +151,10 @@ def _is_inside(known: str, kind: Kind, word: str) -> bool:
     """Whether a word is made of a known one and a rest: a material at either end, a thing at the end."""
     if not LEAST_JOINED[kind] <= len(known) <= len(word) - REST:
         return False
-    return word.endswith(known) or (kind != "thing" and word.startswith(known))
+    if kind != "thing":
+        return word.endswith(known) or word.startswith(known)
+    rest = word.removesuffix(known)
+    return rest != word and (rest in _meanings() or rest in evidence()["neutral"].split())  # portable is no table
 
 
 @cache

@@ -44,6 +44,9 @@ class ProposalConfig:
     object_material_word: float = 0.25
     """The same in the name of an object of several regions: an iron bed has a mattress."""
 
+    closed_shape: float = 0.3
+    """Shape, of an object of one region whose name says what it is: a scan is one closed surface whatever it shows."""
+
     temperature: float = 1.0
     """Of the scores; above 1 the evidence is not as independent as naive Bayes has it."""
 
@@ -219,8 +222,9 @@ class _Seen:
             out |= self._of_names(region, self.names)
         for word in appearance_words(self.mesh, region):
             out[f"looks {word}"] = (f"it looks {word}", odds_of(evidence()["appearance"][word]))
+        weight = self.config.closed_shape if self.is_alone and self.identity is not None else 1.0
         for word, share in shape_words(self.mesh, region):
-            out[f"is {word}"] = (f"it is {word}", share * odds_of(evidence()["shapes"][word]))
+            out[f"is {word}"] = (f"it is {word}", weight * share * odds_of(evidence()["shapes"][word]))
         return list(out.values())
 
     def _of_names(self, region: Region, names: Sequence[str]) -> dict[str, tuple[str, Float[np.ndarray, " M"]]]:

@@ -95,8 +95,8 @@ def brands(sure: bool = False) -> Mapping[str, Thing]:
 def head_noun(words: list[str]) -> str | None:
     """The word that says what a name names: the last noun before a joiner that follows one.
 
-    Makers of one kind of thing count before nouns, other brands after; words that are colours, too, count where there
-    is no other noun.
+    Makers of one kind of thing count before nouns, other brands after; words that are colours or features as often count
+    where there is no other noun.
     """
     if (maker := next((word for word in words if word in brands(sure=True)), None)) is not None:
         return maker
@@ -106,7 +106,7 @@ def head_noun(words: list[str]) -> str | None:
             nouns.append([])
         elif word in things():
             nouns[-1].append(word)
-    found = [word for word in nouns[0] if word not in _words("colours")] or nouns[0]
+    found = [word for word in nouns[0] if word not in weak_words()] or nouns[0]
     return found[-1] if found else next((word for word in words if word in brands()), None)
 
 
@@ -127,6 +127,11 @@ def identify(names: Iterable[list[str]], longest: float) -> Identity | None:
     if small or (played is not None and (thing.size is not None or thing.form == "solid")):
         return Identity(word if small or played is None else played, toy(), is_toy=True)
     return Identity(word, thing)
+
+
+def weak_words() -> frozenset[str]:
+    """Words of products that are colours, flavours or features as often as things or materials."""
+    return _words("weak")
 
 
 @cache
