@@ -102,17 +102,21 @@ def nouns_of(name: str) -> list[str]:
     return [known if (known := _look_up(word)[0]) in things() else word for word in words_of(name)]
 
 
-def read_name(name: str, *, of_object: bool = False) -> list[NameEvidence]:
+def read_name(name: str, *, whole: bool = False, exact: bool = False) -> list[NameEvidence]:
     """All that the words of a name mean, in their order; each meaning once.
 
-    What follows a material counts half. In the name of an object the noun that names the thing counts, others little,
-    and joined or misspelt words are no materials: names of products are full of them by chance.
+    What follows a material counts half.
+
+    Args:
+        name: Of a surface, a part or an object.
+        whole: Whether it names the whole object: then the noun that names the thing counts, and others little.
+        exact: Whether joined and misspelt words are no materials: names of products are full of them by chance.
     """
     out: list[NameEvidence] = []
-    head = head_noun(nouns_of(name)) if of_object else None
+    head = head_noun(nouns_of(name)) if whole else None
     for word in words_of(name):
         found, trust = _look_up(word)
-        if of_object and trust < 1.0 and found not in things():
+        if exact and trust < 1.0 and found not in things():
             continue
         for meaning in _meanings().get(found, ()):
             if all(meaning.name != other.meaning.name for other in out):

@@ -233,7 +233,7 @@ class _Seen:
         places = [(surface, config.surface, "surface"), (region.part, config.part, "part")]
         places += [(name, config.surface if self.is_alone else config.object, "object") for name in names]
         for name, weight, place in places:
-            for found in read_name(name, of_object=self.is_alone or place == "object"):
+            for found in read_name(name, whole=self.is_alone or place == "object", exact=place == "object"):
                 meaning, scale = found.meaning, weight * found.trust
                 if meaning.thing is not None and self.identity is not None and self.identity.excludes(meaning.thing):
                     continue

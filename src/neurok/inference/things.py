@@ -95,8 +95,8 @@ def brands(sure: bool = False) -> Mapping[str, Thing]:
 def head_noun(words: list[str]) -> str | None:
     """The word that says what a name names: the last noun before a joiner that follows one.
 
-    Makers of one kind of thing count before nouns, other brands after; words that are colours or features as often count
-    where there is no other noun.
+    Makers of one kind of thing count before nouns, other brands after; weak words count where there
+    is no other noun.
     """
     if (maker := next((word for word in words if word in brands(sure=True)), None)) is not None:
         return maker
