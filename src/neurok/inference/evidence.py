@@ -102,7 +102,11 @@ def gather_evidence(prediction: Prediction, groups: Groups | None = None) -> Evi
 def driven_evidence(evidence: Evidence, bodies: Feasibility, calibration: Calibration) -> Evidence:
     """The evidence of lines that can be driven, one for all copies. What likely opens is out of the way of what is
     behind it."""
-    groups = [group for group in copy_groups(bodies.contacts, bodies.parents, bodies.up) if all(part in evidence for part in group)]
+    groups = [
+        group
+        for group in copy_groups(bodies.contacts, bodies.parents, bodies.up)
+        if all(part in evidence for part in group)
+    ]
     copied = {part for group in groups for part in group}
     groups += [(part,) for part in evidence if part not in copied]
     answers = {group: _answers(group, evidence, bodies) for group in groups}

@@ -42,6 +42,7 @@ JOINT_WEIGHTS, PRIOR_WEIGHTS, PIECE_WEIGHTS = "articulation", "deformation", "pi
 NO_WEIGHTS = "none"
 """Name that leaves a learned source out."""
 
+
 def plan(
     thing: Thing,
     *,
