@@ -142,6 +142,8 @@ def _answers(group: tuple[int, ...], evidence: Evidence, bodies: Feasibility) ->
     size, found = bodies.contacts.size, list[tuple[float, Answer]]()
     for first in asked:
         maps = {part: copy_maps(bodies.contacts, first, part, bodies.up) for part in group}
+        if not all(maps.values()):  # samples of the two are too far apart by chance; the first lies on all of them
+            continue
         tried: list[Hypothesis] = []
         for line in evidence[first].lines:
             if len(tried) == MOST_SWEPT or any(is_same_line(line, other, size) for other in tried):
