@@ -20,7 +20,7 @@ from neurok.bodyplan.editing import plan_of_joints
 from neurok.bodyplan.plan import BodyPlan
 from neurok.core import Articulation, Asset, Joint, Material, MaterialField, Mesh, material
 from neurok.core.mesh import UpAxis
-from neurok.core.select import select_stuff
+from neurok.core.select import select_region
 from neurok.errors import NeurokError, check_choice, counted
 from neurok.inference.materials import STIFF, Proposals, hollowed, propose, soft_share
 from neurok.inference.plan import Method, PlanStudy, find_prior, study
@@ -56,6 +56,9 @@ PartsFrom = Literal["file", "pieces"]
 
 MOSTLY_SOFT = 0.5
 """Share of the surface that must be soft for an object to deform as a whole instead of moving on joints."""
+
+MIXED = 0.1
+"""Share of the surface below which a part that is otherwise made is a detail."""
 
 CLIP_MODES = 8
 """Coordinates of an object whose own animation spans its poses, where no rigid bones carry it."""
@@ -145,14 +148,14 @@ class Model:
             found = found.at(mesh.vertices, self.mesh.vertices)
         for name, given in self.given_materials.items():
             if not self.materials.names_regions(name):  # a body of the plan, or another place
-                found = found.with_part(select_stuff(mesh, name), given)
+                found = found.with_part(select_region(mesh, name), given)
         return found
 
     def named_on(self, mesh: Mesh) -> Bool[np.ndarray, " V"]:
         """Vertices whose material somebody named: what the file says of their mass no longer holds."""
         out = np.full(mesh.vertex_count, self.materials_file is not None)
         for name in self.given_materials:
-            out[select_stuff(mesh, name)] = True
+            out[select_region(mesh, name)] = True
         return out
 
     @cached_property
@@ -163,6 +166,14 @@ class Model:
         """
         moves = self.asset.articulation is not None or any(clip.frame_count > 1 for clip in self.asset.clips)
         return not moves and self.given_plan is None and soft_share(self.mesh, self.materials.field) > MOSTLY_SOFT
+
+    @cached_property
+    def matter(self) -> Literal["hard", "soft", "thin", "mixed"]:
+        """Whether it keeps its shape, yields, is a textile sheet or sack, or has parts of both kinds."""
+        share = soft_share(self.mesh, self.materials.field)
+        if MIXED < share < 1.0 - MIXED:
+            return "mixed"
+        return "hard" if share <= MIXED else "thin" if bool(np.isfinite(self.field.thickness).any()) else "soft"
 
     # How it moves.
 
@@ -527,6 +538,7 @@ def understand(
     weights: Weights | None = None,
     unit: float | str | None = None,
     up: str | None = None,
+    nodes: Sequence[str] = (),
 ) -> Model:
     """What an object is, decided once: its frame, parts, joints and materials. Nothing is computed before it is asked.
 
@@ -542,6 +554,7 @@ def understand(
         weights: Networks to ask instead of the shipped ones.
         unit: Of the file, by name or in metres; by default as the file says, unless that is surely wrong.
         up: The axis that points up; by default as the file says, or a sure guess.
+        nodes: Which nodes of a file are the object, as for ``neurok.load``.
     """
     changes: dict[str, Any] = {"parts": parts, "given_plan": plan, "method": method, "weights": weights}
     if isinstance(materials, str | Path):
@@ -551,29 +564,31 @@ def understand(
     changes = {name: value for name, value in changes.items() if value is not None}
     if isinstance(thing, Model):
         return replace(thing, **changes) if changes else thing
-    asset, notes = _framed(thing, unit, up)
+    asset, notes = _framed(thing, unit, up, nodes)
     return Model(asset, notes=notes, **changes)
 
 
 def _framed(
-    thing: Mesh | Asset | str | Path, unit: float | str | None, up: str | None
+    thing: Mesh | Asset | str | Path, unit: float | str | None, up: str | None, nodes: Sequence[str]
 ) -> tuple[Asset, tuple[str, ...]]:
     """The object in the frame that is given or surely right, and a sentence for each guess."""
     from neurok.doctor.frame import framed, parse_unit, parse_up
+    from neurok.io.nodes import chosen, sentence
 
     stated = True  # what is in memory has the frame that it says
     if isinstance(thing, str | Path):
         from neurok.io import load
         from neurok.io.formats import states_frame
 
-        asset, stated = load(thing), states_frame(str(thing))
+        asset, stated = load(thing, nodes=nodes), states_frame(str(thing))
     else:
         asset = Asset(thing) if isinstance(thing, Mesh) else thing
+        asset = chosen(asset, nodes) if nodes else asset
         if unit is None and up is None:
             return asset, ()
     metres = parse_unit(str(unit)) if unit is not None else None
     found = framed(asset, is_stated=stated, unit=metres, up=None if up is None else parse_up(up))
-    return found.asset, found.notes
+    return found.asset, (*filter(None, [sentence(asset)]), *found.notes)
 
 
 def _materials(given: Mapping[str, str | Material]) -> dict[str, Material]:
@@ -667,7 +682,7 @@ def propose_materials(thing: Thing, *, given: Mapping[str, str] | None = None, n
     if not names:
         return propose(found.asset, names=False)
     for name in given or {}:
-        select_stuff(found.mesh, name)
+        select_region(found.mesh, name)
         if not found.materials.names_regions(name):
             raise NeurokError(f"{name!r} is only a piece of a part; materials are set for whole parts or surfaces.")
     return found.materials

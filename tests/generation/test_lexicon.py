@@ -7,7 +7,7 @@ from neurok.catalogue.prompts import Wish
 from neurok.generation.fields import build_fields, look_fields
 from neurok.generation.lexicon import Meaning, features, meaning_count, read
 from neurok.generation.list_drawing import BuildMask, LookMask, request_for
-from neurok.generation.request import Request, request_of, strange_noun, understood
+from neurok.generation.request import Request, request_of, strange_noun
 
 
 def asked(text: str) -> Request:
@@ -95,12 +95,6 @@ def test_misspelt_words_are_taken_for_what_they_mean_unless_they_are_words():
     (span,) = read("crimsom")
     assert span.meant == "crimson"
     assert read("cable", frozenset({"cable"}))[0].meanings == ()
-
-
-def test_what_is_not_understood_is_told():
-    known, unknown = understood(read("a red chair for zorblax the great"))
-    assert known == ["red", "chair"]
-    assert unknown == ["zorblax", "great"]
 
 
 def test_colour_words_come_with_their_colour():

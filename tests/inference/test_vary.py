@@ -68,7 +68,7 @@ def test_an_edit_keeps_what_is_not_named_bit_for_bit(tmp_path, chair):
     np.testing.assert_array_equal(made.asset.mesh.bounds, asset_of(chair).mesh.bounds)
     assert made.bodies == 1
     assert record_of(assembly_of(json.loads(made.asset.provenance[LIST]))) == record_of(made.assembly)
-    assert made.understood == ("legs", "oak")
+    assert [use.word for use in made.words] == ["legs", "oak"]
 
 
 def test_edits_follow_each_other(chair):

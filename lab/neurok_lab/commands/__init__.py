@@ -9,6 +9,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "data info": ("neurok_lab.commands.data:DataInfo", "report the contents of a data set"),
     "data preview": ("neurok_lab.commands.data:DataPreview", "draw a contact sheet of a data set"),
     "evaluate articulation": ("neurok_lab.commands.evaluate:EvaluateArticulation", "evaluate predicted joints"),
+    "evaluate decisions": (
+        "neurok_lab.commands.evaluate:EvaluateDecisions",
+        "compare decisions on real files with a person's",
+    ),
     "evaluate deformation": (
         "neurok_lab.commands.evaluate:EvaluateDeformation",
         "pose held-out objects, with baselines",

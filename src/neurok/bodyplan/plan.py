@@ -15,7 +15,7 @@ from jaxtyping import Int
 
 from neurok.bodyplan.bodies import label_faces
 from neurok.bodyplan.contacts import ContactGraph, contact_graph, once_per_mesh
-from neurok.bodyplan.hypothesis import Hypothesis, clip_limits
+from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.core import Articulation, Joint, Mesh
 from neurok.errors import counted, shown
 from neurok.geometry.topology import face_components, vertex_labels
@@ -117,15 +117,13 @@ class BodyPlan:
         return replace(self, bodies=tuple(bodies)) if any(weak) else self
 
     def _moved(self, body: PlannedBody, line: Hypothesis | None) -> PlannedBody:
-        """A body on another joint, with limits that end where it would detach, or fixed; and how likely that is."""
+        """A body on another joint, or fixed; and how likely that is."""
         if line is body.joint and line is not None:
             return body
         if line is None:
             moving = (one.probability if one.kind != "fixed" else 1.0 - one.probability for one in body.hypotheses[:1])
             return replace(body, joint=None, probability=1.0 - next(moving, 0.0))
-        parents = tuple(one.parent for one in self.bodies)
-        joint = clip_limits(line, self.contacts, parents=parents)
-        return replace(body, joint=joint, bends=False, probability=joint.probability)
+        return replace(body, joint=line, bends=False, probability=line.probability)
 
     def with_joint(self, body: int, joint: Hypothesis | None) -> BodyPlan:
         """The same plan with another joint of one body; ``None`` fixes it."""

@@ -12,7 +12,7 @@ import numpy as np
 import tyro
 
 from neurok.bodyplan.hypothesis import Hypothesis
-from neurok.cli.flags import ForceFlag, JsonFlag, OutFlag, PhysicsFlags, PlanFlag, UnitFlag, UpFlag, arg
+from neurok.cli.flags import ForceFlag, JsonFlag, NodesFlag, OutFlag, PhysicsFlags, PlanFlag, UnitFlag, UpFlag, arg
 from neurok.cli.outputs import (
     PICTURES,
     Command,
@@ -72,6 +72,7 @@ class Articulate(Command):
 
     unit: UnitFlag = None
     up: UpFlag = None
+    nodes: NodesFlag = ()
     force: ForceFlag = False
     json: JsonFlag = False
 
@@ -81,8 +82,8 @@ class Articulate(Command):
         from neurok.model import Weights
 
         model = understood(
-            self.input, self.unit, self.up, plan=self.plan, parts=read_labels(self.labels), method=self.method,
-            weights=None if self.weights is None else Weights(joints=self.weights),
+            self.input, self.unit, self.up, nodes=self.nodes, plan=self.plan, parts=read_labels(self.labels),
+            method=self.method, weights=None if self.weights is None else Weights(joints=self.weights),
         )  # fmt: skip
         start = time.perf_counter()
         asset, plan, method = model.asset, model.plan, model.plan_source
@@ -294,6 +295,7 @@ class Plan(Command):
 
     unit: UnitFlag = None
     up: UpFlag = None
+    nodes: NodesFlag = ()
     force: ForceFlag = False
     json: JsonFlag = False
 
@@ -305,7 +307,9 @@ class Plan(Command):
         from neurok.bodyplan.plan_file import plan_to_dict, save_plan_picture, write_plan
 
         parts = "pieces" if self.raw and self.labels is None else read_labels(self.labels)
-        model = understood(self.object, self.unit, self.up, plan=self.plan, parts=parts, method=self.method)
+        model = understood(
+            self.object, self.unit, self.up, nodes=self.nodes, plan=self.plan, parts=parts, method=self.method
+        )
         found = model.plan
 
         def write(path: Path) -> list[Path]:

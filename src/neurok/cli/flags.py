@@ -62,6 +62,15 @@ UpFlag = Annotated[
     arg("x|y|z", "as in the file, or a confident guess", help="The axis of the object's file that points up."),
 ]
 
+NodesFlag = Annotated[
+    tuple[str, ...],
+    arg(
+        "GLOB [GLOB ...]",
+        "all but helpers and coarser copies",
+        help="The nodes of the file to take, such as 'body*'; '!wheel*' leaves nodes out.",
+    ),
+]
+
 WeightsFlag = Annotated[
     str | None,
     arg("FILE|ID", "the shipped ones", help="Weights of the learned space: a .safetensors file or a hub id."),

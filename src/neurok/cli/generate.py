@@ -118,7 +118,7 @@ class Generate(Command):
         moving = f", {counted(joints, 'joint')}" if joints else ""
         self.say(f"{one.assembly.category} (seed {one.seed}): {names}{moving}")
         if one.ignored:
-            warn(f"Not in the tables: {', '.join(one.ignored[:8])}.")
+            warn(f"Not understood: {', '.join(one.ignored[:8])}.")
         warn(*one.notes)
 
     def _write(self, found: list[Generated], path: Path) -> list[Path]:

@@ -99,26 +99,9 @@ def _is_same(one: Path, other: Path) -> bool:
         return False
 
 
-def load_framed(path: str, unit: str | None = None, up: str | None = None) -> Asset:
+def load_framed(path: str, unit: str | None = None, up: str | None = None, nodes: Sequence[str] = ()) -> Asset:
     """The object in a file, in the frame that is given or surely right; guesses are told on stderr."""
-    from neurok.io import load
-
-    return in_sure_frame(load(path), path, unit, up)
-
-
-def in_sure_frame(asset: Asset, path: str, unit: str | None = None, up: str | None = None) -> Asset:
-    """The same object in the frame that is given or surely right; guesses are told on stderr."""
-    from neurok.doctor.frame import framed, parse_unit, parse_up
-    from neurok.io.formats import states_frame
-
-    found = framed(
-        asset,
-        is_stated=states_frame(path),
-        unit=None if unit is None else parse_unit(unit),
-        up=None if up is None else parse_up(up),
-    )
-    warn(*found.notes)
-    return found.asset
+    return understood(path, unit, up, nodes=nodes).asset
 
 
 def understood(path: str, unit: str | None = None, up: str | None = None, **known: Any) -> Model:

@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from neurok.cli.flags import ForceFlag, JsonFlag, NeededOut, PlanFlag, SeedFlag, UnitFlag, UpFlag, WeightsFlag, arg
+from neurok.cli.flags import (
+    ForceFlag,
+    JsonFlag,
+    NeededOut,
+    NodesFlag,
+    PlanFlag,
+    SeedFlag,
+    UnitFlag,
+    UpFlag,
+    WeightsFlag,
+    arg,
+)
 from neurok.cli.outputs import (
     EXIT_CODES,
     PICTURES,
@@ -68,6 +79,7 @@ class PoseCommand(Command):
     weights: WeightsFlag = None
     unit: UnitFlag = None
     up: UpFlag = None
+    nodes: NodesFlag = ()
     force: ForceFlag = False
     json: JsonFlag = False
 
@@ -82,7 +94,7 @@ class PoseCommand(Command):
     def run(self) -> dict[str, Any]:
         from neurok.posing.verbs import pose
 
-        model, move = understood(self.mesh, self.unit, self.up, plan=self.plan), _moves(self.move)
+        model, move = understood(self.mesh, self.unit, self.up, nodes=self.nodes, plan=self.plan), _moves(self.move)
         asset = model.asset
         found = pose(
             model,
@@ -183,13 +195,14 @@ class Sample(Command):
     weights: WeightsFlag = None
     unit: UnitFlag = None
     up: UpFlag = None
+    nodes: NodesFlag = ()
     force: ForceFlag = False
     json: JsonFlag = False
 
     def run(self) -> dict[str, Any]:
         from neurok.posing.verbs import sample
 
-        model = understood(self.mesh, self.unit, self.up, plan=self.plan)
+        model = understood(self.mesh, self.unit, self.up, nodes=self.nodes, plan=self.plan)
         states = sample(model, self.count, space=self.space, weights=self.weights, seed=self.seed)
         asset = model.asset
         warn(states.space.caution)

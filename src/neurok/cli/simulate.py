@@ -9,7 +9,18 @@ from typing import Annotated, Any
 
 import tyro
 
-from neurok.cli.flags import ForceFlag, JsonFlag, OutFlag, PlanFlag, UnitFlag, UpFlag, WeightsFlag, arg, one_of
+from neurok.cli.flags import (
+    ForceFlag,
+    JsonFlag,
+    NodesFlag,
+    OutFlag,
+    PlanFlag,
+    UnitFlag,
+    UpFlag,
+    WeightsFlag,
+    arg,
+    one_of,
+)
 from neurok.cli.outputs import EXIT_CODES, Command, check_outputs, frame_facts, frame_words, warn
 from neurok.cli.report import stoppable
 from neurok.core.material_library import parse_material
@@ -171,6 +182,7 @@ class Simulate(Command):
 
     unit: UnitFlag = None
     up: UpFlag = None
+    nodes: NodesFlag = ()
 
     seed: Annotated[int | None, arg("N", "0")] = None
     """Random seed: the same seed gives the same files."""
@@ -240,6 +252,8 @@ class Simulate(Command):
             changes["unit"] = value
         for value in _noted(problems, parse_up, self.up and [self.up]):
             changes["up"] = value
+        if self.nodes:
+            changes["nodes"] = self.nodes
         changes |= _given(self, "act", "space") | _given(self.loads, "strength", "jolt")
         changes |= _given(self.matter, "density", "damping", "joint_damping", "joint_friction")
         for vector in parse(lambda text: parse_vector(text, "the rotation"), self.loads.rotate and [self.loads.rotate]):

@@ -191,7 +191,7 @@ def regions_of(mesh: Mesh) -> tuple[Region, ...]:
     )
 
 
-def select_stuff(mesh: Mesh, name: str) -> Int[np.ndarray, " n"]:
+def select_region(mesh: Mesh, name: str) -> Int[np.ndarray, " n"]:
     """The vertices that a name stands for where materials are given: a part, a region, a surface, or another place."""
     if name in mesh.part_names:
         return select_vertices(mesh, name)

@@ -25,6 +25,7 @@ from neurok.generation.photo import Photo
 from neurok.generation.pictures import SIDE, View, take_pictures
 from neurok.generation.request import Request
 from neurok.generation.verb import GENERATE, LIST, LONGEST, GenerateConfig, Generated, check_count, generate, handed_out
+from neurok.generation.word_use import WordUse
 from neurok.generation.writing import REDRAWING, Generator, Redrawer
 from neurok.hub import load_model
 from neurok.io import load
@@ -153,4 +154,6 @@ def _changed(
 
 def _handed_out(attached: Attached, reading: Reading, text: str, seed: int, notes: Sequence[str]) -> Generated:
     request = Request(attached.assembly.category, ())
-    return handed_out(attached, text, seed, request, (reading.understood, reading.ignored), notes)
+    words = [WordUse(word, "used") for word in reading.understood]
+    words += [WordUse(word, "unknown") for word in reading.ignored]
+    return handed_out(attached, text, seed, request, None, notes, words)

@@ -26,13 +26,14 @@ from neurok.errors import NeurokError
 from neurok.generation import sentence_states
 from neurok.generation.attachment import FAR, Attached
 from neurok.generation.context import Asked, asked_by, words_of
-from neurok.generation.lexicon import Span, can_have, read, split_words
+from neurok.generation.lexicon import Span, read, split_words
 from neurok.generation.list_drawing import draw_lists, request_for
 from neurok.generation.numbers import WIDTH, part_of
 from neurok.generation.part_list import Lists, PartListModel
 from neurok.generation.photo import Photo, read_photo
-from neurok.generation.request import Request, request_of, strange_noun, understood
+from neurok.generation.request import Request, request_of, strange_noun
 from neurok.generation.silhouettes import colour_of, known_outlines, recoloured, with_appearance_seen
+from neurok.generation.word_use import WordUse, word_uses
 from neurok.generation.writing import REDRAWING, Generator, Redrawer, Written, list_words, rows_of
 from neurok.hub import load_model
 
@@ -83,11 +84,8 @@ class Generated:
     seed: int
     request: Request
     verdict: Verdict
-    understood: tuple[str, ...]
-    """Words of the prompt that name something that can be made."""
-
-    ignored: tuple[str, ...]
-    """Words that are in no table; the sentence encoder may still have made something of them."""
+    words: tuple[WordUse, ...]
+    """What became of each word; of those in no table the sentence encoder may still have made something."""
 
     moved: float
     """How far parts had to move to meet [shares of the longest side]."""
@@ -96,6 +94,11 @@ class Generated:
     """Pieces that the union of all parts falls into; 1 is whole."""
 
     notes: tuple[str, ...] = ()
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """Words that are in no table."""
+        return tuple(use.word for use in self.words if use.outcome == "unknown")
 
     def report(self) -> dict[str, Any]:
         """Figures for people and programs."""
@@ -116,8 +119,9 @@ class Generated:
             "style": list(self.assembly.style),
             "seed": self.seed,
             "parts": parts,
-            "understood": list(self.understood),
+            "understood": [use.word for use in self.words if use.outcome != "unknown"],
             "not_understood": list(self.ignored),
+            "not_done": {use.word: use.reason for use in self.words if use.outcome == "missed"},
             "missing_parts": missed,
             "moved": self.moved,
             "bodies": self.bodies,
@@ -203,7 +207,7 @@ def understand(text: str, image: str | Path | Photo | None) -> Ask:
         )
     photo = image if image is None or isinstance(image, Photo) else read_photo(image)
     spans = tuple(read(text, sentence_states.language(), WORDS))
-    known, _ = understood(spans)
+    known = any(span.meanings for span in spans)
     possible = f"It can make: {', '.join(CATEGORIES)}; with parts, colours, materials and counts."
     if photo is None and not split_words(text):
         raise NeurokError(f"Nothing was asked for; say what to make with --text or --image. {possible}")
@@ -245,7 +249,7 @@ def _one(model: Generator, ask: Ask, seed: int, config: GenerateConfig) -> Gener
             break
     best = min((written.attached for written in found), key=lambda attached: attached.apart)
     best = replace(best, assembly=true_colours(best.assembly, ask.request))
-    return handed_out(best, ask.text, seed, ask.request, understood(ask.spans), ask.notes)
+    return handed_out(best, ask.text, seed, ask.request, ask.spans, ask.notes)
 
 
 def _scores(lists: Lists, ask: Ask) -> list[float]:
@@ -285,7 +289,7 @@ def _alike(model: Generator, ask: Ask, seed: int, config: GenerateConfig) -> Gen
     else:
         seen = with_appearance_seen(varied.assembly, model.reader, ask.picture)
     varied = replace(varied, assembly=seen)
-    return handed_out(varied, ask.text, seed, ask.request, understood(ask.spans), ask.notes)
+    return handed_out(varied, ask.text, seed, ask.request, ask.spans, ask.notes)
 
 
 def true_colours(assembly: Assembly, request: Request, far: float = 0.12) -> Assembly:
@@ -313,23 +317,31 @@ def handed_out(
     text: str,
     seed: int,
     request: Request,
-    words: tuple[Sequence[str], Sequence[str]],
+    spans: Sequence[Span] | None,
     notes: Sequence[str] = (),
+    words: Sequence[WordUse] = (),
 ) -> Generated:
-    """What is known of an object whose parts meet; ``words`` that were understood, and others."""
-    met, known, unknown = attached.assembly, *words
-    asset, assembly = listed_asset(replace(met, name=f"{met.category} {seed}"), text)
+    """What is known of an object whose parts meet; ``words`` where the prompt is no description but an edit."""
+    met = replace(attached.assembly, name=f"{attached.assembly.category} {seed}")
+    words = tuple(words) if spans is None else word_uses(spans, request, met)
+    asset, assembly = listed_asset(met, text, words)
     verdict = judge(assembly, request.prompt(text, assembly.category))
-    told = (*notes, *request.notes, *_short_of(request, verdict, assembly))
+    if spans and not request.category:
+        notes = (*notes, f"No word says what it should be; this is {article(assembly.category)}.")
+    reasons = dict.fromkeys(use.reason for use in words if use.reason)
     effort = (attached.moved, attached.bodies)
-    return Generated(asset, assembly, seed, request, verdict, tuple(known), tuple(unknown), *effort, told)
+    return Generated(asset, assembly, seed, request, verdict, words, *effort, (*notes, *request.notes, *reasons))
 
 
-def listed_asset(assembly: Assembly, prompt: str) -> tuple[Asset, Assembly]:
+def listed_asset(assembly: Assembly, prompt: str, words: Sequence[WordUse] = ()) -> tuple[Asset, Assembly]:
     """The object for files, which holds its own list of parts, and the object just as it is read from there."""
     record = record_of(assembly)
     assembly = assembly_of(record)
-    return asset_of(assembly, {"source": "neurok generate", "prompt": prompt, LIST: json.dumps(record)}), assembly
+    about = {"source": "neurok generate", "prompt": prompt, LIST: json.dumps(record)}
+    for outcome, name in (("unknown", "prompt_words_not_understood"), ("missed", "prompt_words_not_done")):
+        some = [use.word for use in words if use.outcome == outcome]
+        about |= {name: ", ".join(some)} if some else {}
+    return asset_of(assembly, about), assembly
 
 
 def fitness(assembly: Assembly, ask: Ask) -> float:
@@ -358,24 +370,3 @@ def sketch_of(lists: Lists, number: int) -> Assembly:
     """The object of a list without numbers, enough to judge words."""
     whole, parts = list_words(lists, number)
     return Assembly(whole["category"], tuple(part_of(words, np.zeros(WIDTH), 1.0) for words in parts))
-
-
-def _short_of(request: Request, verdict: Verdict, assembly: Assembly) -> list[str]:
-    """What was asked for and is not there, and what there is instead."""
-    category = assembly.category
-    merged = request.prompt("", category).wishes
-    notes, missing = [], set()
-    if request != Request("", ()) and not request.category:
-        notes.append(f"No word says what it should be; this is {article(category)}.")
-    for wish, there in zip(merged, verdict.present, strict=True):
-        if not there:
-            missing.add(wish.part)
-            known = can_have(category, wish.part)
-            why = "though one was asked for" if known else f"it is not made with one as {article(category)}"
-            notes.append(f"There is no {wish.part} on it, {why}.")
-    for wish, right in zip([w for w in merged if w.count is not None], verdict.counts, strict=True):
-        if not right and wish.part not in missing:
-            total = sum(part.repeat.total for part in assembly.parts if part.name == wish.part)
-            notes.append(f"{wish.count} of {wish.part} were asked for, it has {total}.")
-    unwanted = [name for name in request.without if any(part.name == name for part in assembly.parts)]
-    return notes + [f"It has {article(name)}, though none was wanted." for name in unwanted]

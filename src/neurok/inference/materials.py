@@ -15,7 +15,7 @@ from jaxtyping import Bool, Float
 
 from neurok.core import Asset, Material, MaterialField, Mesh
 from neurok.core.material_library import library
-from neurok.core.select import Region, regions_of, select_stuff
+from neurok.core.select import Region, regions_of, select_region
 from neurok.errors import NeurokError
 from neurok.geometry.operators import closed_components, face_areas
 from neurok.geometry.topology import face_components
@@ -110,7 +110,7 @@ class Proposals:
             NeurokError: If there is no such part, or it is only a piece of one.
         """
         chosen = np.zeros(self.mesh.vertex_count, dtype=bool)
-        chosen[select_stuff(self.mesh, part)] = True
+        chosen[select_region(self.mesh, part)] = True
         hit = [len(item.region.vertices) > 0 and bool(chosen[item.region.vertices].all()) for item in self.items]
         if not any(hit):
             raise NeurokError(f"{part!r} is only a piece of a part; materials are set for whole parts or surfaces.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -147,14 +147,27 @@ LARGEST_NUMBER = 1e37
 """Largest coordinate that is written; single precision ends at 3.4e38, and squares of sums must still be told."""
 
 
-def load(path: str | Path) -> Asset:
+def load(path: str | Path, *, nodes: Sequence[str] = ()) -> Asset:
     """Everything the file says: mesh, clips, joints. ``sample:NAME`` gives a built-in object.
 
-    A name like ``walk_%04d.obj`` (or ``.ply``) stands for numbered files, one per frame, and gives a clip.
+    A name like ``walk_%04d.obj`` (or ``.ply``) stands for numbered files, one per frame, and gives a clip. Coarser
+    levels of detail, collision shapes and other helpers of a scene are left out, and ``Asset.left_out`` names them.
+
+    Args:
+        path: What to read.
+        nodes: Globs of the nodes to take instead, such as ``body*``; ``!wheel*`` leaves nodes out.
 
     Raises:
         NeurokError: If the file is missing, damaged or of no known kind; the sentence says what to do.
     """
+    from neurok.io.nodes import chosen
+
+    asset = _read(path)
+    return chosen(asset, (nodes,) if isinstance(nodes, str) else nodes)
+
+
+def _read(path: str | Path) -> Asset:
+    """All that a file says."""
     if str(path).startswith(SAMPLE_PREFIX):
         from neurok.catalogue.samples import make_sample
 

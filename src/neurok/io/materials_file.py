@@ -23,7 +23,7 @@ import numpy as np
 from jaxtyping import Int
 
 from neurok.core import Material, MaterialField, Mesh, material
-from neurok.core.select import Region, regions_of, select_stuff
+from neurok.core.select import Region, regions_of, select_region
 from neurok.errors import FormatError, NeurokError
 from neurok.geometry.operators import face_areas
 from neurok.io.files import read_bytes, write_files
@@ -66,7 +66,7 @@ def read_materials(path: str | Path, mesh: Mesh) -> MaterialField:
         name = given.get("material") if isinstance(given, dict) else given
         if not isinstance(name, str):
             raise FormatError(f"'{path}' does not say what {part!r} is made of; write \"material\": and a name.")
-        out = out.with_part(select_stuff(mesh, part), named[name] if name in named else material(name))
+        out = out.with_part(select_region(mesh, part), named[name] if name in named else material(name))
     return out
 
 

@@ -177,6 +177,9 @@ class SceneObject:
     up: UpAxis | None = None
     """The axis of its file that points up; by default as the file says, or a sure guess."""
 
+    nodes: tuple[str, ...] = ()
+    """Globs of the nodes of its file that are the object, as for ``neurok.load``."""
+
     act: ActionName | None = None
     """What is done to it, in one word; see ``neurok.scene.actions``."""
 

@@ -299,7 +299,13 @@ def _understood(thing: SceneObject, weights: Weights | None) -> Model:
         for part, one in thing.materials.items()
     }
     model = understand(
-        thing.source, plan=thing.plan or None, materials=given, weights=weights, unit=thing.unit, up=thing.up
+        thing.source,
+        plan=thing.plan or None,
+        materials=given,
+        weights=weights,
+        unit=thing.unit,
+        up=thing.up,
+        nodes=thing.nodes,
     )
     return understand(model, materials=thing.materials_file) if thing.materials_file else model
 
