@@ -174,6 +174,7 @@ def _figures(source: str, method: str, plan: BodyPlan, search: Search | None, se
         "input": source,
         "method": method,
         "parts": list(names),
+        "pieces": int(plan.face_pieces.max()) + 1,
         "bases": [body.name for body in plan.bodies if body.parent < 0],
         "joints": joints,
         "possible": [
@@ -236,7 +237,12 @@ def _sentences(figures: dict[str, Any], files: tuple[Path, ...]) -> str:
             "Nothing of it is likely to move; name its parts (scene nodes, groups or --labels) to find joints."
         )
     elif figures["parts_from"] == "pieces":
-        lines.append("The file names no parts, so connected pieces were taken for parts, which may be wrong.")
+        how = (
+            "its connected pieces were grouped into parts"
+            if figures["pieces"] > 1
+            else "its one piece was cut into parts"
+        )
+        lines.append(f"The file names no parts, so {how}, which may be wrong.")
         lines.append(
             "Confidence is how often such answers were right on objects whose parts were hidden."
             if figures["method"] == "learned"
