@@ -17,6 +17,7 @@ from jaxtyping import Bool, Int
 
 from neurok.bodyplan.config import POSSIBLE
 from neurok.bodyplan.editing import plan_of_joints
+from neurok.bodyplan.interior import with_interiors
 from neurok.bodyplan.plan import BodyPlan
 from neurok.core import Articulation, Asset, Joint, Material, MaterialField, Mesh, material
 from neurok.core.material_library import library
@@ -103,6 +104,9 @@ class Model:
 
     weighing: Weighing = AS_ESTIMATED
     """What somebody says of its mass."""
+
+    interior: bool = True
+    """Whether parts that are cut out of a closed surface get a back, and what is behind them a cavity."""
 
     notes: tuple[str, ...] = ()
     """How it is read otherwise than its file says, one sentence each."""
@@ -370,8 +374,12 @@ class Model:
         )
         return replace(plan, bodies=tuple(bodies))
 
+    def joints_of(self, plan: BodyPlan) -> Articulation:
+        """The joints of a plan on the mesh that moves: what was cut out of a surface has an inside."""
+        return with_interiors(plan.articulation) if self.interior and plan.origin == "pieces" else plan.articulation
+
     def _on(self, plan: BodyPlan) -> KinematicSpace:
-        joints = plan.articulation
+        joints = self.joints_of(plan)
         if not plan.bends or not self._has_network:
             return ArticulatedSpace(joints)
         bends = self._bends(plan, alone=not joints.dof)
@@ -438,7 +446,7 @@ class Model:
         if target and self.given_plan is None:
             possible = self._found_plan.above(POSSIBLE)
             if len(possible.moving) > len(self._found_plan.moving):
-                found.append(ArticulatedSpace(possible.articulation))
+                found.append(ArticulatedSpace(self.joints_of(possible)))
         joints = planned.rigid_joints
         yields = (self._found_plan.bends or self.is_soft) and (joints is None or not joints.dof)
         if not self._has_network or not (yields or deform):
@@ -509,8 +517,9 @@ class Model:
 
     def jointed(self, plan: BodyPlan) -> Asset:
         """The object with its materials and all joints of a plan."""
-        field = self.field_on(plan.mesh)
-        return replace(self.asset, mesh=plan.mesh, clips=(), articulation=plan.articulation, materials=field)
+        joints = self.joints_of(plan)
+        field = self.field_on(joints.mesh)
+        return replace(self.asset, mesh=joints.mesh, clips=(), articulation=joints, materials=field)
 
     def boned(self, plan: BodyPlan) -> Asset | None:
         """What bends and has no joint, on bones found from its surface, with a clip that shows them; else ``None``."""
@@ -558,8 +567,11 @@ def understand(
     weights: Weights | None = None,
     unit: float | str | None = None,
     up: str | None = None,
-    weighing: Weighing | None = None,
+    mass: float | None = None,
+    hollow: bool | None = None,
+    thickness: float | None = None,
     nodes: Sequence[str] = (),
+    interior: bool | None = None,
 ) -> Model:
     """What an object is, decided once: its frame, parts, joints and materials. Nothing is computed before it is asked.
 
@@ -575,11 +587,16 @@ def understand(
         weights: Networks to ask instead of the shipped ones.
         unit: Of the file, by name or in metres; by default as the file says, unless that is surely wrong.
         up: The axis that points up; by default as the file says, or a sure guess.
-        weighing: Its mass, whether it is hollow, and its wall, where somebody knows them.
+        mass: Of the whole object [kg], where somebody knows it; by default estimated.
+        hollow: Whether closed surfaces are hollow (or solid); by default as their materials and such things are.
+        thickness: Of walls and sheets [m].
         nodes: Which nodes of a file are the object, as for ``neurok.load``.
+        interior: Whether parts that are cut out of a closed surface get an inside; they do by default.
     """
     changes: dict[str, Any] = {"parts": parts, "given_plan": plan, "method": method, "weights": weights}
-    changes["weighing"] = weighing
+    if (mass, hollow, thickness) != (None, None, None):
+        changes["weighing"] = Weighing(mass, hollow, thickness)
+    changes["interior"] = interior
     if isinstance(materials, str | Path):
         changes["materials_file"] = materials
     elif materials:

@@ -309,17 +309,20 @@ def _understood(thing: SceneObject, weights: Weights | None) -> Model:
         up=thing.up,
         nodes=thing.nodes,
     )
-    return understand(model, materials=thing.materials_file) if thing.materials_file else model
+    wall = None if thing.thickness is None else thing.thickness * model.mesh.unit
+    return understand(
+        model, materials=thing.materials_file or None, mass=thing.mass, hollow=thing.hollow, thickness=wall
+    )
 
 
 def _taken_for(model: Model) -> str:
     """What an object was taken to be made of without a word from anybody."""
     items = [item for item in model.materials.items if not item.is_known]
     if not items:
-        return ""
+        return f"mass by {model.mass.reason}."
     names = ", ".join(dict.fromkeys(item.material.name for item in items))
-    why = items[0].reason if len(items) == 1 else f"{len(items)} parts by names, looks and shapes"
-    return f"taken to be of {names} ({why}); name materials with --material PART=NAME."
+    why = items[0].reason if len(items) == 1 else f"{len(items)} parts by names, appearance and shape"
+    return f"taken to be of {names} ({why}); name materials with --material PART=NAME. Mass by {model.mass.reason}."
 
 
 def _with_frames(scene: Scene, models: Sequence[Model]) -> Scene:
