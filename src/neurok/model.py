@@ -150,12 +150,13 @@ class Model:
     @cached_property
     def mass(self) -> MassEstimate:
         """What it weighs, and how that came about; densities of its file and of materials of one's own are kept."""
-        stated = np.zeros(self.mesh.vertex_count, dtype=bool)
-        for item in self.materials.items:
-            known = library().get(item.material.name)
-            measured = self.asset.materials is not None and item.reason == IN_FILE and self.materials_file is None
-            stated[item.region.vertices] = measured or known is None or item.material != known.material
-        return estimate_mass(self.mesh, self.materials.field, self.materials.identity, stated, self.weighing)
+        field, known = self.materials.field, library()
+        usual = [known[m.name].material.density if m.name in known else np.nan for m in field.materials]
+        stated = ~np.isclose(field.density, np.array(usual)[field.ids])
+        if self.asset.materials is not None and self.materials_file is None:
+            for item in self.materials.items:
+                stated[item.region.vertices] |= item.reason == IN_FILE
+        return estimate_mass(self.mesh, field, self.materials.identity, stated, self.weighing)
 
     def field_on(self, mesh: Mesh) -> MaterialField:
         """The materials of the vertices of a mesh of this object, whose bodies may have been cut apart."""

@@ -329,8 +329,8 @@ class Scene:
 
 
 POSITIVE = {
-    "seconds", "fps", "dt", "unit", "strength", "wind_until", "density", "mass", "thickness", "stiffness", "young", "stiffest",
-    "yield_stress",
+    "seconds", "fps", "dt", "unit", "strength", "wind_until", "density", "mass", "thickness", "stiffness", "young",
+    "stiffest", "yield_stress",
 }  # fmt: skip
 NOT_NEGATIVE = {
     "damping", "joint_damping", "joint_friction", "friction", "start", "time", "times", "jolt", "drop", "seed",
