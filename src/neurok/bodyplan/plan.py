@@ -18,6 +18,7 @@ from neurok.bodyplan.config import POSSIBLE
 from neurok.bodyplan.contacts import ContactGraph, contact_graph, once_per_mesh
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.core import Articulation, Joint, Mesh
+from neurok.errors import counted, shown
 from neurok.geometry.topology import face_components, vertex_labels
 
 Origin = Literal["file", "labels", "pieces", "edited"]
@@ -62,6 +63,10 @@ class BodyPlan:
     origin: Origin = "pieces"
     note: str = ""
     """What the search for joints left out, in one sentence; empty if nothing."""
+
+    def __repr__(self) -> str:
+        counts = f"{counted(len(self.bodies), 'body')}, {counted(len(self.moving), 'joint')}"
+        return f"<BodyPlan {shown(self.mesh.name)}: {counts}, from {self.origin}>"
 
     @property
     def contacts(self) -> ContactGraph:

@@ -12,19 +12,18 @@ import numpy as np
 import tyro
 
 from neurok.bodyplan.hypothesis import Hypothesis
-from neurok.cli.flags import ForceFlag, JsonFlag, OutFlag, PhysicsFlags, PlanFlag, UnitFlag, UpFlag, arg
+from neurok.cli.flags import ForceFlag, JsonFlag, NodesFlag, OutFlag, PhysicsFlags, PlanFlag, UnitFlag, UpFlag, arg
 from neurok.cli.outputs import (
     PICTURES,
     Command,
     check_outputs,
-    counted,
     frame_facts,
     frame_words,
     read_labels,
     understood,
     written,
 )
-from neurok.errors import NeurokError
+from neurok.errors import NeurokError, counted
 
 if TYPE_CHECKING:
     from neurok.bodyplan.plan import BodyPlan
@@ -73,6 +72,7 @@ class Articulate(Command):
 
     unit: UnitFlag = None
     up: UpFlag = None
+    nodes: NodesFlag = ()
     force: ForceFlag = False
     json: JsonFlag = False
 
@@ -82,8 +82,8 @@ class Articulate(Command):
         from neurok.model import Weights
 
         model = understood(
-            self.input, self.unit, self.up, plan=self.plan, parts=read_labels(self.labels), method=self.method,
-            weights=None if self.weights is None else Weights(joints=self.weights),
+            self.input, self.unit, self.up, nodes=self.nodes, plan=self.plan, parts=read_labels(self.labels),
+            method=self.method, weights=None if self.weights is None else Weights(joints=self.weights),
         )  # fmt: skip
         start = time.perf_counter()
         asset, plan, method = model.asset, model.plan, model.plan_source
@@ -154,7 +154,7 @@ def _space(made: Asset, boned: Asset | None, method: str) -> dict[str, Any]:
         return {
             "space": "skeleton",
             "bones": bones,
-            "why": f"skeleton: {bones} bones found from its surface, since it bends and nothing has a joint.",
+            "why": f"skeleton: {counted(bones, 'bone')} found from its surface, as it bends and has no joint.",
         }
     source = "behind its animation" if method == "animation" else "of its body plan"
     if count:
@@ -174,6 +174,7 @@ def _figures(source: str, method: str, plan: BodyPlan, search: Search | None, se
         "input": source,
         "method": method,
         "parts": list(names),
+        "pieces": int(plan.face_pieces.max()) + 1,
         "bases": [body.name for body in plan.bodies if body.parent < 0],
         "joints": joints,
         "possible": [
@@ -230,13 +231,18 @@ def _sentences(figures: dict[str, Any], files: tuple[Path, ...]) -> str:
     if figures["method"] == "animation":
         lines.append("Its animation moves nodes on joints; these are exact.")
     elif figures["space"] == "skeleton":
-        lines.append(f"It bends and has no joint: {figures['bones']} bones were found from its surface.")
+        lines.append(f"It bends and has no joint: {counted(figures['bones'], 'bone')} were found from its surface.")
     elif not figures["joints"]:
         lines.append(
             "Nothing of it is likely to move; name its parts (scene nodes, groups or --labels) to find joints."
         )
     elif figures["parts_from"] == "pieces":
-        lines.append("The file names no parts, so connected pieces were taken for parts, which may be wrong.")
+        how = (
+            "its connected pieces were grouped into parts"
+            if figures["pieces"] > 1
+            else "its one piece was cut into parts"
+        )
+        lines.append(f"The file names no parts, so {how}, which may be wrong.")
         lines.append(
             "Confidence is how often such answers were right on objects whose parts were hidden."
             if figures["method"] == "learned"
@@ -277,6 +283,7 @@ class Plan(Command):
 
     unit: UnitFlag = None
     up: UpFlag = None
+    nodes: NodesFlag = ()
     force: ForceFlag = False
     json: JsonFlag = False
 
@@ -288,7 +295,9 @@ class Plan(Command):
         from neurok.bodyplan.plan_file import plan_to_dict, save_plan_picture, write_plan
 
         parts = "pieces" if self.raw and self.labels is None else read_labels(self.labels)
-        model = understood(self.object, self.unit, self.up, plan=self.plan, parts=parts, method=self.method)
+        model = understood(
+            self.object, self.unit, self.up, nodes=self.nodes, plan=self.plan, parts=parts, method=self.method
+        )
         found = model.plan
 
         def write(path: Path) -> list[Path]:
