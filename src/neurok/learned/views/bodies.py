@@ -18,7 +18,7 @@ from scipy.spatial import cKDTree
 from neurok.core import Mesh
 from neurok.geometry.operators import face_areas, face_normals
 from neurok.geometry.patches import edge_bends
-from neurok.learned.views.sight import OBLIQUE, Votes
+from neurok.learned.views.sight import Votes
 
 
 @dataclass(frozen=True)
