@@ -1,6 +1,6 @@
 """The verb ``train``: what there is to learn from, by task, and a run from its first example to weights with a card.
 
-What ``neurok train articulation`` does is ``train_model(Joints(JointDataConfig(("FOLDER",))), Path("run"))``.
+What ``neurok train articulation`` does is ``train_model(JointData(JointDataConfig(("FOLDER",))), Path("run"))``.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from neurok_lab.train.examples import (
     training_things,
     watched,
 )
-from neurok_lab.train.generation_data import Example, read_examples, unlisted, with_pictures
+from neurok_lab.train.generation_data import ListExample, read_examples, unlisted, with_pictures
 from neurok_lab.train.log import Screen
 from neurok_lab.train.loop import CHECKPOINT, Task, Team, train
 from neurok_lab.train.ship import EXAMPLES, ship, ship_generation
@@ -110,7 +110,7 @@ def train_model(
 
 
 @dataclass(frozen=True)
-class Deformations(Data):
+class DeformationData(Data):
     """Data sets of moving objects."""
 
     folders: tuple[str, ...]
@@ -123,7 +123,7 @@ class Deformations(Data):
 
 
 @dataclass(frozen=True)
-class Joints(Data):
+class JointData(Data):
     """Objects with joints, or with those that the search finds."""
 
     source: JointDataConfig
@@ -165,7 +165,7 @@ class Joints(Data):
 
 
 @dataclass(frozen=True)
-class Pieces(Data):
+class PieceData(Data):
     """Objects whose parts are hidden, and objects that stand still."""
 
     sources: PieceSources
@@ -233,7 +233,7 @@ class Views(Data):
 
 
 @dataclass
-class PartSamples(Data):
+class PartData(Data):
     """Samples of household things, which are made where they are missing."""
 
     folder: Path
@@ -254,7 +254,7 @@ class PartSamples(Data):
 
 
 @dataclass(frozen=True)
-class Households:
+class HouseholdData:
     """Stores of household objects, and of their pictures."""
 
     stores: tuple[Path, ...]
@@ -262,7 +262,7 @@ class Households:
     captions: int = 5
     """Captions of each object."""
 
-    def examples(self, with_words: bool) -> tuple[list[Example], list[Example]]:
+    def examples(self, with_words: bool) -> tuple[list[ListExample], list[ListExample]]:
         """Objects to learn from and to watch, with captions if they are needed, and with their pictures."""
         said = (self.captions, 2) if with_words else (0, 0)
         learned = [one for folder in self.stores for one in read_examples(folder, said[0], 0, "train")]
@@ -275,7 +275,7 @@ class Households:
 
 
 def train_generation(
-    data: Households,
+    data: HouseholdData,
     out: Path,
     *,
     which: Which = "all",

@@ -129,7 +129,7 @@ SWEET_HOME = {
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class TrainingRun:
     """What training has left in a folder."""
 
     recipe: Any
@@ -145,7 +145,7 @@ class Run:
     folder: Path
 
     @staticmethod
-    def read(folder: Path) -> Run:
+    def read(folder: Path) -> TrainingRun:
         facts = read_facts(folder / CHECKPOINT)
         if facts["task"] not in RECIPES:
             raise NeurokError(f"Runs of the task {facts['task']!r} are not shipped; known are {', '.join(RECIPES)}.")
@@ -154,7 +154,7 @@ class Run:
         load_weights(folder / CHECKPOINT, recipe.task, [module])
         network = module.get_submodule("model").requires_grad_(False).eval()
         last = (read_log(folder / LOG) or [{"training": {}, "watched": {}}])[-1]
-        return Run(recipe, network, facts["step"], facts["seconds"] / 3600, facts["origin"], last, folder)
+        return TrainingRun(recipe, network, facts["step"], facts["seconds"] / 3600, facts["origin"], last, folder)
 
     def describe(self) -> dict[str, Any]:
         """What the card says of the run."""
@@ -189,7 +189,7 @@ def ship(
     """
     if out.suffix != ".safetensors":
         raise NeurokError(f"Weights are written to a .safetensors file, not to '{out}'.")
-    runs = [Run.read(folder) for folder in folders]
+    runs = [TrainingRun.read(folder) for folder in folders]
     tasks = {run.recipe.task for run in runs}
     if len(tasks) > 1:
         raise NeurokError(f"The runs are for {' and '.join(sorted(tasks))}; ship them separately.")
@@ -213,7 +213,7 @@ def ship(
     return card
 
 
-def _deformation(runs: Sequence[Run], data: Sequence[str | Path]) -> tuple[Any, dict[str, Any]]:
+def _deformation(runs: Sequence[TrainingRun], data: Sequence[str | Path]) -> tuple[Any, dict[str, Any]]:
     """The network of a run with what its log says of it, or the mean of several, which has to be measured."""
     recipe, network, last = runs[-1].recipe, runs[-1].network, runs[-1].last
     if len(runs) == 1:
@@ -231,7 +231,7 @@ def _deformation(runs: Sequence[Run], data: Sequence[str | Path]) -> tuple[Any, 
     return network, {"metrics": {name: round(value, 4) for name, value in metrics.items()}}
 
 
-def _articulation(runs: Sequence[Run], data: Sequence[str | Path]) -> tuple[Ensemble, dict[str, Any]]:
+def _articulation(runs: Sequence[TrainingRun], data: Sequence[str | Path]) -> tuple[Ensemble, dict[str, Any]]:
     """Networks that answer together, calibrated on the objects that they have watched."""
     ensemble = Ensemble(tuple(run.network for run in runs))
     source = restored(JointDataConfig(()), runs[0].origin.get("source", {"folders": []}))
@@ -242,12 +242,12 @@ def _articulation(runs: Sequence[Run], data: Sequence[str | Path]) -> tuple[Ense
     return ensemble, {**facts, "calibrated_on": told}
 
 
-def _parts(runs: Sequence[Run], data: Sequence[str | Path]) -> tuple[Any, dict[str, Any]]:
+def _parts(runs: Sequence[TrainingRun], data: Sequence[str | Path]) -> tuple[Any, dict[str, Any]]:
     """The network of the last run, with what its log says of it."""
     return runs[-1].network, {"metrics": runs[-1].metrics}
 
 
-def _pieces(runs: Sequence[Run], data: Sequence[str | Path]) -> tuple[Grouper, dict[str, Any]]:
+def _pieces(runs: Sequence[TrainingRun], data: Sequence[str | Path]) -> tuple[Grouper, dict[str, Any]]:
     """Networks that answer together, calibrated on the objects that they have watched; ``data`` are folders of
     annotated objects, if moved. Examples that the first run has kept are taken from there."""
     members, facts = tuple(run.network for run in runs), _learned(runs)
@@ -273,7 +273,7 @@ MAKERS: dict[str, Any] = {
 }  # fmt: skip
 
 
-def _learned(runs: Sequence[Run]) -> dict[str, Any]:
+def _learned(runs: Sequence[TrainingRun]) -> dict[str, Any]:
     """What was held out and what was learned from; all of the runs know held-out objects, or none."""
     found = {bool(run.origin.get("everything")) for run in runs}
     if len(found) > 1:
@@ -301,7 +301,7 @@ def ship_generation(runs: Mapping[str, Path], out: Path, weights: str | Path | N
     networks: dict[str, Any] = {name: getattr(known, name, None) for _, name in NETWORKS.values()}
     told: dict[str, Any] = dict(card.get("runs", {}))
     for name, folder in runs.items():
-        run, (task, network) = Run.read(folder), NETWORKS[name]
+        run, (task, network) = TrainingRun.read(folder), NETWORKS[name]
         if run.recipe.task != task:
             raise NeurokError(
                 f"'{folder}' is a run of the task {run.recipe.task!r}, but one of {task!r} is needed here."

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import tyro
 
 from neurok.cli.flags import JsonFlag, RayFlag, arg
-from neurok.cli.outputs import Command
+from neurok.cli.outputs import EXIT_CODES, Command
 from neurok.cli.report import counting
-from neurok.errors import NeurokError
+from neurok.errors import NeurokError, counted
 from neurok.folders.run import Job
 from neurok.folders.store import PICTURE
 
@@ -106,7 +106,9 @@ class BatchCommand(Command):
             print(f"What is finished is kept in {self.out}; the same command goes on from there.", file=sys.stderr)
             raise
         states = dict(sorted(Counter(record["status"] for record in records).items()))
-        self.say(f"{len(records)} objects: {', '.join(f'{count} {state}' for state, count in states.items())}")
+        self.say(
+            f"{counted(len(records), 'object')}: {', '.join(f'{count} {state}' for state, count in states.items())}"
+        )
         failures = [f"  {record['asset']}: {record['message']}" for record in records if record["message"]]
         self.say(*failures[:10], f"Wrote {self.out}/index.html and report.jsonl")
         return {"out": str(self.out), "objects": len(records), "states": states, **settings.as_dict()}
@@ -146,9 +148,6 @@ CLOCK = {"ms_per_frame", "steps_per_second", "particle_substeps_per_second", "re
 TIMED = ("articulate", "render")
 """Commands whose ``seconds`` are those that they took; elsewhere they are those of a motion."""
 
-STATES = {0: "ok", 2: "failed", 3: "diverged"}
-"""Exit codes of commands."""
-
 PICTURE_SIZE = (480, 360)
 
 
@@ -170,11 +169,12 @@ def work(job: Job) -> dict[str, Any]:
         line.removeprefix("neurok: ") for line in stderr.getvalue().splitlines() if line.startswith("neurok: ")
     ]
     sentences = [line.replace(str(job.source.path), job.source.path.name) for line in sentences]
-    failed = code not in (0, 3)
+    states = {number: status for status, number in reversed(EXIT_CODES.items())}
+    failed = code == EXIT_CODES["failed"] or code not in states
     figures = {} if failed else timeless(json.loads(stdout.getvalue() or "{}"), _clock(job))
     draw(job, figures.get("files", []))
     return {
-        "status": STATES.get(code, "failed"),
+        "status": states.get(code, "failed"),
         "message": " ".join(sentences) if failed else "",
         "warnings": [] if failed else sentences,
         "figures": {name: value for name, value in figures.items() if name not in ("input", "files", "rejected")},

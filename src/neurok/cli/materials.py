@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from neurok.cli.flags import ForceFlag, JsonFlag, OutFlag, UnitFlag, UpFlag, arg
+from neurok.cli.flags import ForceFlag, JsonFlag, NodesFlag, OutFlag, UnitFlag, UpFlag, arg
 from neurok.cli.outputs import PICTURES, Command, check_outputs, frame_facts, frame_words, load_framed, written
 from neurok.cli.report import counting
 from neurok.dynamics.choice import EngineName
@@ -76,6 +76,7 @@ class Materials(Command):
 
     unit: UnitFlag = None
     up: UpFlag = None
+    nodes: NodesFlag = ()
 
     propose: bool = False
     """Propose materials for all objects of a folder."""
@@ -113,7 +114,7 @@ class Materials(Command):
         from neurok.model import propose_materials
 
         given = dict(parse_material(text) for text in self.set)
-        asset = load_framed(self.object, self.unit, self.up)
+        asset = load_framed(self.object, self.unit, self.up, self.nodes)
         if self.materials is not None:
             asset = replace(asset, materials=read_materials(self.materials, asset.mesh))
         found = propose_materials(asset, given=given)
@@ -192,7 +193,7 @@ def _write(asset: Asset, found: Proposals, path: Path) -> list[Path]:
     from neurok.io.materials_file import write_materials
 
     if path.suffix.lower() == ".json":
-        write_materials(found.field, found.mesh, path, found.told())
+        write_materials(found.field, found.mesh, path, found.records())
     elif path.suffix.lower() in PICTURES:
         save_materials_picture(found, path)
     else:

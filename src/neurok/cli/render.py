@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import tyro
 
 from neurok import rendering
-from neurok.cli.flags import ForceFlag, JsonFlag, NeededOut, UnitFlag, UpFlag, arg
+from neurok.cli.flags import ForceFlag, JsonFlag, NeededOut, NodesFlag, UnitFlag, UpFlag, arg
 from neurok.cli.outputs import Command, check_outputs, frame_facts, frame_words, load_framed
 from neurok.core import Asset
 from neurok.errors import NeurokError
@@ -56,11 +56,12 @@ class Render(Command):
 
     unit: UnitFlag = None
     up: UpFlag = None
+    nodes: NodesFlag = ()
     force: ForceFlag = False
     json: JsonFlag = False
 
     def run(self) -> dict[str, Any]:
-        asset = load_framed(self.input, self.unit, self.up)
+        asset = load_framed(self.input, self.unit, self.up, self.nodes)
         with together():
             outputs = [self._page(asset, path) if _is_page(path) else self._draw(asset, path) for path in self.out]
         for path, figures in zip(self.out, outputs):

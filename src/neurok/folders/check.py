@@ -20,8 +20,7 @@ from neurok.core.mesh import frame_change
 from neurok.core.select import SIDES
 from neurok.dynamics.choice import EngineName
 from neurok.errors import MissingDependencyError, NeurokError
-from neurok.folders.flags import ACTIONS, Bulk, Flag, LimitConfig, Part, TrialConfig, flags_of
-from neurok.folders.measure import measure, probes_of, weights_of
+from neurok.folders.flags import ACTIONS, Bulk, Flag, LimitConfig, Part, flags_of
 from neurok.folders.processes import Ended, Limited
 from neurok.folders.proposers import one_line
 from neurok.folders.records import AnnotationStore
@@ -32,6 +31,7 @@ from neurok.io.files import write_files
 from neurok.model import understand
 from neurok.rendering import Renderer, contact_sheet, render_mesh, save_video
 from neurok.scene.description import Scene, SceneGround, SceneObject, SceneWorld
+from neurok.scene.measure import TrialConfig, measure, probes_of, weights_of
 from neurok.scene.run import ReadyScene, prepare_scene, run_ready
 
 PICTURE_SIZE, MOMENT_SIZE, FILM_SIZE = (320, 240), (160, 120), (240, 180)

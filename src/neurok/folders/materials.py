@@ -24,7 +24,7 @@ from neurok.core.material_library import parse_material
 from neurok.dynamics.choice import EngineName
 from neurok.errors import FormatError, MissingDependencyError, NeurokError
 from neurok.folders.check import OVERTIME, Job, check_within, judge_again, run_check, save_materials
-from neurok.folders.flags import LIMITS, TRIAL, LimitConfig, TrialConfig
+from neurok.folders.flags import LIMITS, LimitConfig
 from neurok.folders.processes import Limited, Limits
 from neurok.folders.proposers import RULES, MaterialProposer, ask, one_line
 from neurok.folders.records import Annotation, AnnotationStore, accept, rows_of, write_materials_sheet
@@ -33,6 +33,7 @@ from neurok.inference.materials import BY_HAND, Proposals
 from neurok.io import load, save
 from neurok.io.files import read_bytes
 from neurok.io.materials_file import write_materials
+from neurok.scene.measure import TRIAL, TrialConfig
 
 FIELDS = ("asset", "part", "material", "accept", "why")
 YES, NO = ("true", "yes", "1", "accept"), ("false", "no", "0", "")
@@ -210,7 +211,7 @@ def _edited(
 
 def _publish(source: Source, proposals: Proposals, store: AnnotationStore, models: bool) -> None:
     """Accepted materials by themselves, and on request in a model that carries them."""
-    write_materials(proposals.field, proposals.mesh, store.accepted(source.key), proposals.told())
+    write_materials(proposals.field, proposals.mesh, store.accepted(source.key), proposals.records())
     if models:
         save(replace(load(source.path), materials=proposals.field), store.accepted(source.key, ".glb"))
 

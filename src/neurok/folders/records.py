@@ -22,7 +22,7 @@ from typing import Any, Literal
 
 from neurok.core import Asset, MaterialField
 from neurok.core.select import regions_of
-from neurok.errors import NeurokError
+from neurok.errors import NeurokError, counted
 from neurok.folders.sheet import Card, Low, image, link, problem, table, write_sheet
 from neurok.folders.store import FolderStore, Source, read_json, write_json
 from neurok.inference.materials import BY_HAND, Proposal, Proposals
@@ -112,7 +112,7 @@ class AnnotationStore(FolderStore):
 
     def keep(self, source: Source, proposals: Proposals) -> None:
         """Write the materials of an object."""
-        write_materials(proposals.field, proposals.mesh, self.materials(source.key), proposals.told())
+        write_materials(proposals.field, proposals.mesh, self.materials(source.key), proposals.records())
 
     def changed(self, key: str) -> dict[str, tuple[str, str]]:
         """Parts whose material is not the proposed one: both names."""
@@ -190,7 +190,7 @@ def write_materials_sheet(sources: Sequence[Source], store: AnnotationStore) -> 
     flags = escape(", ".join(f"{kind} {count}" for kind, count in kinds.most_common())) or "none"
     checked = f"{len(found)} checked; flags: {flags}." if found else "None was checked yet."
     cards = (_card(store, key) for key in sorted(source.key for source in sources))
-    write_sheet(store.folder, "Materials", f"{len(sources)} objects. {checked}", ORDER, cards)
+    write_sheet(store.folder, "Materials", f"{counted(len(sources), 'object')}. {checked}", ORDER, cards)
 
 
 def _card(store: AnnotationStore, key: str) -> Card:

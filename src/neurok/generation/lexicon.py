@@ -183,7 +183,7 @@ def _phrases() -> Mapping[tuple[str, ...], tuple[tuple[Meaning, bool], ...]]:
 
 def _entries() -> Iterator[tuple[str, str, Sequence[str]]]:
     """The table: kind, value, and the ways in which people say it; earlier rows are likelier meanings."""
-    words, more = table(), json.loads(Path(__file__).with_name("more_words.json").read_text(encoding="utf-8"))
+    words, more = table(), _more_words()
     for name in CATEGORIES:
         yield "category", name, [name, *words["categories"].get(name, [])]
     for name in PART_NAMES:
@@ -210,6 +210,16 @@ def _entries() -> Iterator[tuple[str, str, Sequence[str]]]:
     for count in range(LARGEST + 1):
         yield "number", str(count), [str(count)]
     yield "number", "2", ["pair of", "a couple of"]
+
+
+@cache
+def _more_words() -> Mapping[str, Any]:
+    return json.loads(Path(__file__).with_name("more_words.json").read_text(encoding="utf-8"))  # type: ignore[no-any-return]
+
+
+def narrower(category: str) -> Mapping[str, str]:
+    """Words that say more than what is made of them, and what of it is lost: of ``recliner`` a chair is left."""
+    return _more_words()["narrower"].get(category, {})  # type: ignore[no-any-return]
 
 
 @cache

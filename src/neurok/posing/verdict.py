@@ -13,6 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from neurok.core.mesh import Mesh
+from neurok.errors import counted
 from neurok.geometry.operators import face_areas
 from neurok.geometry.sampling import sample_surface
 from neurok.posing.components import Components
@@ -84,7 +85,7 @@ class Verdict:
         if self.torn > self.config.torn:
             parts.append(f"it had to tear: {self.torn:.0%} of the surface is stretched by half its length or more")
         if self.apart:
-            parts.append(f"{self.apart} component{'s' if self.apart > 1 else ''} came off")
+            parts.append(f"{counted(self.apart, 'component')} came off")
         parts += [f"{small} waits for {large}" for small, large in self.waits]
         return "; ".join(parts)
 

@@ -18,7 +18,7 @@ from neurok.catalogue.samples import SAMPLES
 from neurok.core.material_library import library
 from neurok.core.select import SIDES
 from neurok.dynamics.choice import EngineName
-from neurok.errors import NeurokError
+from neurok.errors import NeurokError, counted
 from neurok.io import load
 from neurok.rendering.palette import part_color
 from neurok.scene.description import ActionName, BaseName
@@ -178,10 +178,10 @@ class OpenPanel(Panel):
         low, high = mesh.bounds
         sides = " x ".join(f"{side * mesh.unit:.3g}" for side in high - low)
         dof = 0 if joints is None else joints.dof
-        self.facts.content = (
-            f"{mesh.vertex_count:,} vertices, {mesh.face_count:,} faces, {mesh.part_count} parts, {dof} joint values, "
-            f"{len(asset.clips)} animations. {sides} m, {mesh.up} up."
-        )
+        counts = {"vertex": mesh.vertex_count, "face": mesh.face_count, "part": mesh.part_count}
+        counts |= {"joint value": dof, "animation": len(asset.clips)}
+        told = ", ".join(counted(number, noun) for noun, number in counts.items())
+        self.facts.content = f"{told}. {sides} m, {mesh.up} up."
 
 
 MOST_SLIDERS = 24

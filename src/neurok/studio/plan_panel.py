@@ -9,7 +9,7 @@ import numpy as np
 
 from neurok.bodyplan import editing
 from neurok.core.articulation import JointKind
-from neurok.errors import NeurokError
+from neurok.errors import NeurokError, counted
 from neurok.geometry import lie
 from neurok.studio.panels import Panel
 
@@ -173,17 +173,19 @@ def _summary(plan: Any) -> str:
     if plan is None:
         return "No plan yet."
     moving = [body for body in plan.bodies if body.joint is not None]
-    return f"{len(plan.bodies)} bodies, {len(moving)} joints. Click a body to choose it."
+    return f"{counted(len(plan.bodies), 'body')}, {counted(len(moving), 'joint')}. Click a body to choose it."
 
 
 def _described(plan: Any, index: int) -> str:
     body = plan.bodies[index]
     carrier = "base" if body.parent < 0 else f"on {plan.bodies[body.parent].name}"
     if body.joint is None:
-        return f"**{body.name}**: {carrier}, {'bends' if body.bends else 'fixed'}, {len(body.pieces)} pieces."
+        return (
+            f"**{body.name}**: {carrier}, {'bends' if body.bends else 'fixed'}, {counted(len(body.pieces), 'piece')}."
+        )
     joint = body.joint
     unit = "mesh units" if joint.kind == "prismatic" else "degrees"
     return (
         f"**{body.name}**: {carrier}, {joint.kind}, probability {joint.probability:.2f}, from {joint.source}, "
-        f"{len(body.pieces)} pieces. Limits in {unit}."
+        f"{counted(len(body.pieces), 'piece')}. Limits in {unit}."
     )

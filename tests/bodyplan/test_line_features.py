@@ -5,7 +5,7 @@ import pytest
 
 from neurok.bodyplan import evidence
 from neurok.bodyplan.contacts import contact_graph, find_tree
-from neurok.bodyplan.evidence import (
+from neurok.bodyplan.line_features import (
     FIXED_FEATURES,
     SLIDE_FEATURES,
     TURN_FEATURES,
