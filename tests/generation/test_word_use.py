@@ -44,7 +44,7 @@ def test_all_that_a_caption_says_of_its_own_object_can_be_seen(category, things)
 def test_a_colour_is_lost_when_the_part_that_it_was_said_of_has_another(things):
     chair = things["chair"]
     painted = tuple(
-        replace(part, look=replace(part.look, colour="red" if part.name == "leg" else "green", cover=""))
+        replace(part, appearance=replace(part.appearance, colour="red" if part.name == "leg" else "green", cover=""))
         for part in chair.parts
     )
     chair = replace(chair, parts=painted)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -99,7 +99,12 @@ def find_sources(data: Path) -> list[Source]:
             found += [Source(name, kind, split, partial(_joints, paths[name])) for name, split in split_names(paths)]
     paths = {path.parent.name: path for path in sorted((data / "articulated_urdf").glob("*/*.urdf"))}
     found += [Source(name, "urdf", split, partial(_joints, paths[name])) for name, split in split_names(paths)]
-    for inside in ("household/sweethome3d", "household/kenney-furniture-kit", "household/aws-small-house", "furniture_glb"):
+    for inside in (
+        "household/sweethome3d",
+        "household/kenney-furniture-kit",
+        "household/aws-small-house",
+        "furniture_glb",
+    ):
         if (data / inside).is_dir():
             train, kept = static_files(data / inside)
             found += [Source(path.stem, "static", "train", partial(_still, path)) for path in train]
@@ -169,6 +174,35 @@ def render(source: Source, out: Path, is_melted: bool = False, config: ViewDataC
     np.savez(partial_path, **{name: np.concatenate(values) for name, values in columns.items()})  # type: ignore[arg-type]
     partial_path.rename(path)
     return path
+
+
+def prepare_views(sources: list[Source], out: Path, tell: Callable[[str], None]) -> None:
+    """Write the views of all objects that are not there yet; those with true joints as one surface, too."""
+    for source in sources:
+        try:
+            render(source, out)
+            if source.kind in ("partnet", "packs") and source.split == "train":
+                render(source, out, is_melted=True)
+        except NeurokError as error:
+            tell(f"{source.name} is left out: {error}")
+
+
+LICENSES = {
+    "partnet": "PartNet-Mobility: research use",
+    "packs": "BSD-3-Clause, MIT, Apache-2.0; five objects of PartNet-Mobility: research use",
+    "urdf": "CC0-1.0, CC-BY-3.0",
+    "static": "CC0-1.0, CC-BY-3.0, MIT-0",
+    "families": "Apache-2.0",
+}
+"""Of what each source holds."""
+
+
+def describe_sources(sources: list[Source]) -> list[dict[str, Any]]:
+    """Numbers and licences of what is learned from, for a card."""
+    counts = {kind: sum(s.kind == kind and s.split == "train" for s in sources) for kind in LICENSES}
+    return [
+        {"name": kind, "items": count, "licenses": {LICENSES[kind]: count}} for kind, count in counts.items() if count
+    ]
 
 
 def _shown(

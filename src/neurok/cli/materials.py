@@ -193,7 +193,7 @@ def _write(asset: Asset, found: Proposals, path: Path) -> list[Path]:
     from neurok.io.materials_file import write_materials
 
     if path.suffix.lower() == ".json":
-        write_materials(found.field, found.mesh, path, found.told())
+        write_materials(found.field, found.mesh, path, found.records())
     elif path.suffix.lower() in PICTURES:
         save_materials_picture(found, path)
     else:

@@ -10,7 +10,6 @@ from typing import Any
 from neurok.core import Material
 from neurok.core.material import STANDARD_GRAVITY
 from neurok.core.material_library import library
-from neurok.inference.materials import STIFF
 from neurok.scene.outcome import FLOWING, OutcomeConfig
 
 ACTIONS = {"stand": 0.0, "drop": 1.0, "throw": 2.0, "tilt": 0.0, "drag": 3.0, "wind": 3.0}
@@ -95,7 +94,7 @@ class Part:
 
     @property
     def is_soft(self) -> bool:
-        return self.material.young <= STIFF
+        return self.material.is_soft
 
     @property
     def flows(self) -> bool:

@@ -211,7 +211,7 @@ def _edited(
 
 def _publish(source: Source, proposals: Proposals, store: AnnotationStore, models: bool) -> None:
     """Accepted materials by themselves, and on request in a model that carries them."""
-    write_materials(proposals.field, proposals.mesh, store.accepted(source.key), proposals.told())
+    write_materials(proposals.field, proposals.mesh, store.accepted(source.key), proposals.records())
     if models:
         save(replace(load(source.path), materials=proposals.field), store.accepted(source.key, ".glb"))
 

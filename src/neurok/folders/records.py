@@ -112,7 +112,7 @@ class AnnotationStore(FolderStore):
 
     def keep(self, source: Source, proposals: Proposals) -> None:
         """Write the materials of an object."""
-        write_materials(proposals.field, proposals.mesh, self.materials(source.key), proposals.told())
+        write_materials(proposals.field, proposals.mesh, self.materials(source.key), proposals.records())
 
     def changed(self, key: str) -> dict[str, tuple[str, str]]:
         """Parts whose material is not the proposed one: both names."""

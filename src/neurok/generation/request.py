@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from neurok.catalogue.appearance import basic
-from neurok.catalogue.prompts import Prompt, Wish
+from neurok.catalogue.prompts import PartConstraint, Prompt
 from neurok.catalogue.vocabulary import CATEGORIES, plural, table
 from neurok.core.material_library import library
 from neurok.generation.lexicon import WHOLE, Span, can_have, category_words, style_of
@@ -48,7 +48,7 @@ SURE = 1.3  # how many times likelier than the next a category must be to follow
 
 
 @dataclass(frozen=True)
-class PartRequest(Wish):
+class PartRequest(PartConstraint):
     """What a prompt says of one part, and how it says it."""
 
     shade: str = ""
@@ -83,14 +83,14 @@ class Request:
 
     def prompt(self, text: str, category: str) -> Prompt:
         """The same in the form that objects are judged by: one wish for each name."""
-        merged: dict[str, Wish] = {}
+        merged: dict[str, PartConstraint] = {}
         for one in self.parts:
-            own = Wish(one.part, one.colours, one.materials, one.count, one.styles, one.patterns)
+            own = PartConstraint(one.part, one.colours, one.materials, one.count, one.styles, one.patterns)
             merged[one.part] = _either(merged[one.part], own) if one.part in merged else own
         return Prompt(text, self.category or category, tuple(merged.values()))
 
 
-def _either(one: Wish, other: Wish) -> Wish:
+def _either(one: PartConstraint, other: PartConstraint) -> PartConstraint:
     """What two groups of parts of one name ask for together."""
 
     def any_of(name: str) -> tuple[str, ...]:
@@ -99,7 +99,7 @@ def _either(one: Wish, other: Wish) -> Wish:
 
     count = None if one.count is None or other.count is None else one.count + other.count
     styles = tuple(style for style in one.styles if style in other.styles)
-    return Wish(one.part, any_of("colours"), any_of("materials"), count, styles, any_of("patterns"))
+    return PartConstraint(one.part, any_of("colours"), any_of("materials"), count, styles, any_of("patterns"))
 
 
 @dataclass

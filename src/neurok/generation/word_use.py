@@ -22,9 +22,9 @@ SEEN: dict[str, Callable[[str, Assembly, Sequence[Part]], bool]] = {
     "whole style": lambda value, whole, parts: value in whole.style,
     "part": lambda value, whole, parts: any(part.name == value for part in whole.parts),
     "style": lambda value, whole, parts: value in whole.style or any(value in (*p.style, p.relief) for p in parts),
-    "colour": lambda value, whole, parts: any(basic(part.look.colour) == basic(value) for part in parts),
-    "pattern": lambda value, whole, parts: any(part.look.pattern == value for part in parts),
-    "feel": lambda value, whole, parts: any(part.look.feel == value for part in parts),
+    "colour": lambda value, whole, parts: any(basic(part.appearance.colour) == basic(value) for part in parts),
+    "pattern": lambda value, whole, parts: any(part.appearance.pattern == value for part in parts),
+    "feel": lambda value, whole, parts: any(part.appearance.feel == value for part in parts),
 }
 """Whether a word of each kind can be seen in an object, given the parts that it was said of."""
 
@@ -92,7 +92,7 @@ def _is_seen(meaning: Meaning, span: Span, assembly: Assembly, parts: Sequence[P
     if meaning.kind != "material":
         return SEEN[meaning.kind](meaning.value, assembly, parts) if meaning.kind in SEEN else False
     family = library()[meaning.value].family if (span.meant or span.text) in FAMILY_WORDS else ""
-    made_of = {name for part in parts for name in (part.look.material, part.look.stuff)}
+    made_of = {name for part in parts for name in (part.appearance.material, part.appearance.visible_material)}
     return meaning.value in made_of or family in {library()[name].family for name in made_of}
 
 

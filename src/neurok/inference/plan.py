@@ -25,7 +25,15 @@ from neurok.core import Asset, Mesh
 from neurok.errors import NeurokError
 from neurok.geometry.operators import face_areas
 from neurok.hub import has_weights, load_model
-from neurok.inference.evidence import CALIBRATION, UNASKED, Evidence, driven_evidence, gather_evidence
+from neurok.inference.evidence import (
+    CALIBRATION,
+    SEARCHED,
+    UNASKED,
+    Evidence,
+    driven_evidence,
+    gather_evidence,
+    searched_evidence,
+)
 
 if TYPE_CHECKING:
     from neurok.inference.prior import LearnedPrior
@@ -41,6 +49,7 @@ JOINT_WEIGHTS, PRIOR_WEIGHTS, PIECE_WEIGHTS = "articulation", "deformation", "pi
 
 NO_WEIGHTS = "none"
 """Name that leaves a learned source out."""
+
 
 def plan(
     thing: Thing,
@@ -104,22 +113,22 @@ def study(
     least: float | None = None,
 ) -> PlanStudy:
     """The plan with its evidence; arguments as in ``plan``, whether the learned prior is asked what bends, and how
-    probable joints of the plan are at least: likely ones by default, or else the best guess."""
+    probable joints of the plan are at least: likelier right than wrong by default."""
     given, chosen = mesh_of(thing), choose_method(method, joint_weights)
     found = _find_bodies(given, labels, given_parts, find_grouper(piece_weights) if chosen == "learned" else None)
     search: Search | None = None
     evidence: Evidence = {}
     planned = found.plan()
-    if found.mesh.part_count > 1 and chosen == "learned":
-        search, evidence = _ask_networks(found, _model(joint_weights, "articulation"))
-        calibration = UNASKED if found.groups is None else CALIBRATION
+    if found.mesh.part_count > 1:
+        if chosen == "learned":
+            search, evidence = _ask_networks(found, _model(joint_weights, "articulation"))
+            calibration = UNASKED if found.groups is None else CALIBRATION
+        else:
+            search = search_joints(found.mesh)
+            evidence, calibration = searched_evidence(search), SEARCHED
         evidence = driven_evidence(evidence, Feasibility(found.mesh, search.contacts, search.parents), calibration)
         ranked = {part: one.ranked(calibration) for part, one in evidence.items()}
         planned = found.plan(ranked, search).above(SIMULATED if least is None else least)
-    elif found.mesh.part_count > 1:
-        search = search_joints(found.mesh)
-        # Its shares are no probabilities of being right; being fixed is one of its hypotheses.
-        planned = found.plan(dict(enumerate(search.hypotheses)), search).above(0.0)
     if search is not None and not planned.moving and found.is_cut(given):  # creases alone make no bodies
         search, planned = None, _one_body(given).plan()
     prior = None

@@ -17,7 +17,7 @@ from neurok.core import Articulation, Asset
 from neurok.errors import NeurokError
 from neurok.geometry import lie
 from neurok.modelling.builder import Builder
-from neurok.modelling.dice import Dice
+from neurok.modelling.sampler import Sampler
 from neurok_lab.worlds.articulated.checks import check_articulated, is_free
 
 _HOMES = {
@@ -42,7 +42,7 @@ FAMILIES: dict[str, str] = {
     for module, names in _HOMES.items()
     for name in names.split()
 }
-"""Name to ``module:function``, a function from a ``Dice`` to a ``Builder``."""
+"""Name to ``module:function``, a function from a ``Sampler`` to a ``Builder``."""
 
 OPENING: dict[str, tuple[float, float, float]] = {
     "box": (0.7, 0.3, 0.8),
@@ -73,7 +73,7 @@ def make_family(name: str, rng: np.random.Generator) -> Asset:
     module, function = FAMILIES[name].split(":")
     family: Callable[..., Builder] = getattr(importlib.import_module(module), function)
     arguments = (name,) if function == "drawn" else ()
-    asset = family(Dice(rng), *arguments).build({"family": name, "category": name})
+    asset = family(Sampler(rng), *arguments).build({"family": name, "category": name})
     assert asset.articulation is not None
     often, low, high = OPENING.get(name, USUALLY)
     if rng.random() < often:

@@ -7,11 +7,10 @@ from dataclasses import replace
 import numpy as np
 
 from neurok.core import Surface
-from neurok.modelling import appearance as looks
-from neurok.modelling import profiles
-from neurok.modelling.builder import Builder, Part
-from neurok.modelling.dice import Dice
+from neurok.modelling import profiles, surfaces
+from neurok.modelling.builder import Builder, Link
 from neurok.modelling.hardware import LEGS, SINK, add_castor, dial, leg, standing
+from neurok.modelling.sampler import Sampler
 from neurok.modelling.shapes import box, cylinder, extrude, loft, slab
 from neurok.modelling.sweeps import tube
 from neurok_lab.worlds.articulated.kit import (
@@ -35,7 +34,7 @@ from neurok_lab.worlds.articulated.kit import (
 )
 
 
-def _stand(d: Dice, body: Part, width: float, depth: float, surface: Surface) -> float:
+def _stand(d: Sampler, body: Link, width: float, depth: float, surface: Surface) -> float:
     """Legs, a plinth or nothing under a body; returns its height."""
     kind = d.pick(["none", "plinth", *LEGS])
     if kind == "none":
@@ -55,8 +54,8 @@ def _stand(d: Dice, body: Part, width: float, depth: float, surface: Surface) ->
 
 
 def _body(
-    d: Dice, builder: Builder, width: float, height: float, depth: float
-) -> tuple[Part, Rect, float, Surface, float]:
+    d: Sampler, builder: Builder, width: float, height: float, depth: float
+) -> tuple[Link, Rect, float, Surface, float]:
     """A carcass on its stand; returns body, front, face, surface and board thickness."""
     surface = d.timber()
     board = d.between(0.014, 0.028)
@@ -75,7 +74,7 @@ def _body(
 
 
 def _posts(
-    body: Part, cells: list[Rect], whole: Rect, face: float, depth: float, board: float, surface: Surface
+    body: Link, cells: list[Rect], whole: Rect, face: float, depth: float, board: float, surface: Surface
 ) -> None:
     """Boards between neighbouring cells."""
     half = 0.4 * board
@@ -94,7 +93,7 @@ def _posts(
             body.add(slab(low, high), surface)
 
 
-def _filled(d: Dice, name: str, width: float, height: float, depth: float, smallest: float) -> Builder:
+def _filled(d: Sampler, name: str, width: float, height: float, depth: float, smallest: float) -> Builder:
     builder = Builder(name)
     body, front, face, surface, board = _body(d, builder, width, height, depth)
     fronts = random_fronts(d, surface if d.chance(0.6) else d.timber(), smallest)
@@ -109,12 +108,12 @@ def _filled(d: Dice, name: str, width: float, height: float, depth: float, small
     return builder
 
 
-def cupboard(d: Dice) -> Builder:
+def cupboard(d: Sampler) -> Builder:
     """A sideboard or kitchen unit with a mix of doors and drawers."""
     return _filled(d, "cupboard", d.between(0.4, 1.6), d.between(0.45, 1.0), d.between(0.35, 0.75), d.between(0.3, 0.7))
 
 
-def wall_cabinet(d: Dice) -> Builder:
+def wall_cabinet(d: Sampler) -> Builder:
     """A shallow cabinet with one to three doors, side by side or folding up."""
     width, height, depth = d.between(0.4, 1.2), d.between(0.3, 0.8), d.between(0.22, 0.4)
     surface, board = d.timber(), d.between(0.014, 0.025)
@@ -140,7 +139,7 @@ def wall_cabinet(d: Dice) -> Builder:
     return body.builder
 
 
-def bookcase(d: Dice) -> Builder:
+def bookcase(d: Sampler) -> Builder:
     """Open shelves above doors or drawers."""
     builder = Builder("bookcase")
     width, height, depth = d.between(0.5, 1.2), d.between(1.2, 2.1), d.between(0.25, 0.4)
@@ -168,7 +167,7 @@ def bookcase(d: Dice) -> Builder:
     return builder
 
 
-def table(d: Dice) -> Builder:
+def table(d: Sampler) -> Builder:
     """Four legs, a top, and drawers in the apron; perhaps a shelf below."""
     width, depth, height = d.between(0.45, 1.6), d.between(0.4, 0.8), d.between(0.4, 0.85)
     apron, thick, legs = d.between(0.08, 0.2), d.between(0.015, 0.045), d.between(0.035, 0.08)
@@ -203,7 +202,7 @@ def table(d: Dice) -> Builder:
     return board.builder
 
 
-def _add_apron_drawers(d: Dice, board, rect, face: float, depth: float) -> None:  # type: ignore[no-untyped-def]
+def _add_apron_drawers(d: Sampler, board, rect, face: float, depth: float) -> None:  # type: ignore[no-untyped-def]
     """A row of drawers between the front legs, with posts between them."""
     x0, y0, x1, y1 = rect
     count = min(d.pick([1, 2, 3, 4], [5, 3, 1, 1]), max(1, int((x1 - x0) / 0.2)))
@@ -220,7 +219,7 @@ def _add_apron_drawers(d: Dice, board, rect, face: float, depth: float) -> None:
             add_drawer(d, board, cell, face - 0.0005, inside, fronts)
 
 
-def office_drawers(d: Dice) -> Builder:
+def office_drawers(d: Sampler) -> Builder:
     """A pedestal for below a desk: drawers of different heights, a lock, castors or feet."""
     builder = Builder("office_drawers")
     width, height, depth = d.between(0.34, 0.48), d.between(0.44, 0.68), d.between(0.42, 0.75)
@@ -260,7 +259,7 @@ def office_drawers(d: Dice) -> Builder:
     return builder
 
 
-def _add_stand(builder: Builder, d: Dice, body: Part, width: float, depth: float) -> float:
+def _add_stand(builder: Builder, d: Sampler, body: Link, width: float, depth: float) -> float:
     """Castors, feet or a plinth below a pedestal; returns the height of its floor."""
     kind = d.pick(["castors", "feet", "plinth"], [3, 1, 1])
     corners = [(x * (width / 2 - 0.05), z * (depth / 2 - 0.055)) for x in (-1, 1) for z in (-1, 1)]
@@ -280,9 +279,9 @@ def _add_stand(builder: Builder, d: Dice, body: Part, width: float, depth: float
     return high
 
 
-def _add_lock(d: Dice, parent: Part, place: tuple[float, float, float]) -> None:
+def _add_lock(d: Sampler, parent: Link, place: tuple[float, float, float]) -> None:
     """A lock that turns by a quarter or more: a knob, or a cylinder with its key in it."""
-    metal, radius = looks.metal(d.pick(["chrome", "steel", "brass"])), d.between(0.009, 0.012)
+    metal, radius = surfaces.metal(d.pick(["chrome", "steel", "brass"])), d.between(0.009, 0.012)
     part = parent.hinge("lock", Z, place, 0.0, d.between(1.5, 1.65))
     if d.chance(0.4):
         part.add(placed(dial(d, radius), place), metal)
@@ -294,11 +293,11 @@ def _add_lock(d: Dice, parent: Part, place: tuple[float, float, float]) -> None:
     part.add(bow.move(*place), metal if d.chance(0.5) else CHARCOAL)
 
 
-def office_chair(d: Dice) -> Builder:
+def office_chair(d: Sampler) -> Builder:
     """A star base on castors, a seat that turns and rises, a back that leans."""
     builder = Builder("office_chair")
-    fabric = looks.paint(d.pick(["charcoal", "navy", "red", "teal", "graphite", "terracotta"]), 0.9)
-    metal = looks.metal(d.pick(["chrome", "black_steel", "steel"]))
+    fabric = surfaces.paint(d.pick(["charcoal", "navy", "red", "teal", "graphite", "terracotta"]), 0.9)
+    metal = surfaces.metal(d.pick(["chrome", "black_steel", "steel"]))
     arms, reach = d.pick([4, 5, 5, 5]), d.between(0.26, 0.32)
     radius = d.between(0.024, 0.032)
     low = 2.5 * radius
@@ -339,7 +338,7 @@ def office_chair(d: Dice) -> Builder:
     return builder
 
 
-def folding_chair(d: Dice) -> Builder:
+def folding_chair(d: Sampler) -> Builder:
     """A frame with the back, a second pair of legs and a seat that fold onto it."""
     width, seat_y, tall = d.between(0.4, 0.48), d.between(0.42, 0.47), d.between(0.78, 0.9)
     depth = d.between(0.38, 0.44)

@@ -10,18 +10,17 @@ import numpy as np
 import numpy.typing as npt
 
 from neurok.core import Surface
-from neurok.modelling import appearance as looks
-from neurok.modelling import profiles
-from neurok.modelling.builder import Part
-from neurok.modelling.dice import Dice
+from neurok.modelling import profiles, surfaces
+from neurok.modelling.builder import Link
 from neurok.modelling.hardware import dial, pull, wheel
+from neurok.modelling.sampler import Sampler
 from neurok.modelling.shapes import Shape, Triple, box, cylinder, extrude, lathe, slab
 from neurok.modelling.sweeps import tube
 
 X, Y, Z = (1, 0, 0), (0, 1, 0), (0, 0, 1)
-STEEL, CHROME, BLACK_STEEL, BRASS = (looks.metal(name) for name in ("steel", "chrome", "black_steel", "brass"))
-CHARCOAL, GRAPHITE = looks.plastic("charcoal"), looks.plastic("graphite")
-RUBBER, WHITE, GLASS, GLOW = looks.rubber(), looks.paint("white"), looks.glass(), looks.glow()
+STEEL, CHROME, BLACK_STEEL, BRASS = (surfaces.metal(name) for name in ("steel", "chrome", "black_steel", "brass"))
+CHARCOAL, GRAPHITE = surfaces.plastic("charcoal"), surfaces.plastic("graphite")
+RUBBER, WHITE, GLASS, GLOW = surfaces.rubber(), surfaces.paint("white"), surfaces.glass(), surfaces.glow()
 Rect = tuple[float, float, float, float]
 
 
@@ -84,15 +83,15 @@ def level(outline: np.ndarray, y: float) -> np.ndarray:
 
 
 def add_wheel(
-    d: Dice,
-    parent: Part,
+    d: Sampler,
+    parent: Link,
     place: Triple,
     radius: float,
     width: float,
     hub: Surface,
     spokes: bool = False,
     axle: Sequence[Shape] = (),
-) -> Part:
+) -> Link:
     """A wheel that rolls about x at a place; ``axle`` turns with it."""
     tyre, rim = wheel(d, radius, width, spokes)
     roll = parent.spin("wheel", X, place)
@@ -100,7 +99,7 @@ def add_wheel(
 
 
 @dataclass(frozen=True)
-class Fronts:
+class FrontStyle:
     """What all doors and drawers of one object have in common."""
 
     surface: Surface
@@ -112,7 +111,7 @@ class Fronts:
 
     handle: str | None = None
     handle_length: float = 0.12
-    inside: Surface = field(default_factory=lambda: looks.wood("beech"))
+    inside: Surface = field(default_factory=lambda: surfaces.wood("beech"))
     reach: float = 0.8
     """Share of the drawer's depth that comes out."""
 
@@ -122,9 +121,9 @@ class Fronts:
     """Room beside the tray of a drawer, for its rails [m]."""
 
 
-def random_fronts(d: Dice, surface: Surface, size: float) -> Fronts:
+def random_fronts(d: Sampler, surface: Surface, size: float) -> FrontStyle:
     """``size`` is the typical width of a front."""
-    return Fronts(
+    return FrontStyle(
         surface=surface,
         metal=d.metal(),
         thickness=d.between(0.014, 0.026),
@@ -140,7 +139,7 @@ def random_fronts(d: Dice, surface: Surface, size: float) -> Fronts:
     )
 
 
-def carcass(part: Part, low: Triple, high: Triple, board: float, surface: Surface, back: Surface | None = None) -> None:
+def carcass(part: Link, low: Triple, high: Triple, board: float, surface: Surface, back: Surface | None = None) -> None:
     """A box of boards, open towards +z."""
     (x0, y0, z0), (x1, y1, z1) = low, high
     part.add(slab((x0, y0, z0), (x1, y0 + board, z1), 0.001), surface)
@@ -175,7 +174,7 @@ def panel(rect: Rect, z0: float, z1: float, style: str) -> list[Shape]:
     return [*frame, slab((x0 + stile, y0 + stile, z0 + 0.25 * t), (x1 - stile, y1 - stile, z0 + 0.6 * t))]
 
 
-def _add_panel(part: Part, rect: Rect, z0: float, fronts: Fronts, style: str) -> None:
+def _add_panel(part: Link, rect: Rect, z0: float, fronts: FrontStyle, style: str) -> None:
     solids = panel(rect, z0, z0 + fronts.thickness, style)
     if style == "glass" and len(solids) == 5:
         part.add(solids[:4], fronts.surface).add(solids[4], GLASS)
@@ -189,15 +188,15 @@ def shrunk(rect: Rect, gap: float) -> Rect:
 
 
 def add_door(
-    d: Dice,
-    parent: Part,
+    d: Sampler,
+    parent: Link,
     rect: Rect,
     face: float,
-    fronts: Fronts,
+    fronts: FrontStyle,
     hinge: str = "left",
     name: str = "door",
     outer: bool = True,
-) -> Part:
+) -> Link:
     """A door hung at one of its four edges. ``outer``: nothing stands beyond the hinge, so the pivot may lie behind."""
     x0, y0, x1, y1 = shrunk(rect, fronts.gap)
     t = fronts.thickness
@@ -217,7 +216,7 @@ def add_door(
     return door
 
 
-def _add_hinges(parent: Part, rect: Rect, face: float, pivot_z: float, hinge: str) -> None:
+def _add_hinges(parent: Link, rect: Rect, face: float, pivot_z: float, hinge: str) -> None:
     """Thin straps in the gap beside the door that carry its pivot, so that it hangs on something when open."""
     x0, y0, x1, y1 = rect
     reach = max(pivot_z - face, 0.004) + 0.002
@@ -228,7 +227,7 @@ def _add_hinges(parent: Part, rect: Rect, face: float, pivot_z: float, hinge: st
         parent.add(box(size, (*place, face + reach / 2 - 0.002)), STEEL)
 
 
-def _add_door_pull(d: Dice, door: Part, rect: Rect, z: float, fronts: Fronts, hinge: str) -> None:
+def _add_door_pull(d: Sampler, door: Link, rect: Rect, z: float, fronts: FrontStyle, hinge: str) -> None:
     if fronts.handle == "none":
         return
     x0, y0, x1, y1 = rect
@@ -245,8 +244,8 @@ def _add_door_pull(d: Dice, door: Part, rect: Rect, z: float, fronts: Fronts, hi
 
 
 def add_drawer(
-    d: Dice, parent: Part, rect: Rect, face: float, depth: float, fronts: Fronts, name: str = "drawer"
-) -> Part:
+    d: Sampler, parent: Link, rect: Rect, face: float, depth: float, fronts: FrontStyle, name: str = "drawer"
+) -> Link:
     """A front with an open tray behind it that runs ``depth`` into the body."""
     x0, y0, x1, y1 = shrunk(rect, fronts.gap)
     drawer = parent.slide(name, Z, 0.0, fronts.reach * depth)
@@ -271,7 +270,7 @@ def add_drawer(
     return drawer
 
 
-def divide(d: Dice, rect: Rect, smallest: float, depth: int = 0) -> list[Rect]:
+def divide(d: Sampler, rect: Rect, smallest: float, depth: int = 0) -> list[Rect]:
     """A front cut into cells, along its longer side first."""
     x0, y0, x1, y1 = rect
     width, height = x1 - x0, y1 - y0
@@ -292,12 +291,12 @@ def divide(d: Dice, rect: Rect, smallest: float, depth: int = 0) -> list[Rect]:
 
 
 def fill_cell(
-    d: Dice,
-    body: Part,
+    d: Sampler,
+    body: Link,
     cell: Rect,
     face: float,
     depth: float,
-    fronts: Fronts,
+    fronts: FrontStyle,
     wood: Surface,
     whole: Rect,
     kind: str | None = None,
@@ -341,7 +340,7 @@ def rounded_box(width: float, height: float, depth: float, radius: float, bevel:
     return extrude(profiles.rectangle(width, depth, radius, 4), height, bevel=bevel)
 
 
-def add_dials(d: Dice, parent: Part, places: Sequence[Triple], radius: float, surface: Surface) -> None:
+def add_dials(d: Sampler, parent: Link, places: Sequence[Triple], radius: float, surface: Surface) -> None:
     """Appliance knobs facing +z, some that turn without end, some with a stop."""
     endless = d.chance(0.65)
     mark = CHROME
@@ -379,7 +378,7 @@ def hollow(outer: np.ndarray, wall: float) -> list[tuple[float, float]]:
     return [(float(r), float(y)) for r, y in rows]
 
 
-def add_cap(d: Dice, parent: Part, shapes: list[tuple[Shape, Surface]], y: float, rise: float) -> Part:
+def add_cap(d: Sampler, parent: Link, shapes: list[tuple[Shape, Surface]], y: float, rise: float) -> Link:
     """A lid that lifts off upwards or screws round."""
     if d.chance(0.85):
         part = parent.slide("lid", Y, 0.0, rise, (0, y, 0))

@@ -141,7 +141,12 @@ def contracted(
     around: list[dict[int, float]] = [{} for _ in range(count)]
     for one, other, weight in zip(first.tolist(), second.tolist(), weights.tolist(), strict=True):
         around[one][other] = around[other][one] = around[one].get(other, 0.0) + weight
-    heap = [(-weight, one, other) for one, some in enumerate(around) for other, weight in some.items() if one < other and weight > 0]
+    heap = [
+        (-weight, one, other)
+        for one, some in enumerate(around)
+        for other, weight in some.items()
+        if one < other and weight > 0
+    ]
     heapq.heapify(heap)
     owner = np.arange(count)
     while heap:

@@ -63,7 +63,9 @@ class BodyVotes:
         mean = lambda values: np.average(values, axis=0, weights=weights)  # noqa: E731
         points = votes.points[mine]
         axes = votes.axes[mine]
-        per_axis = np.stack([np.average(votes.spots[mine][:, k], axis=0, weights=weights * (axes[:, k] + 1e-6)) for k in range(3)])
+        per_axis = np.stack(
+            [np.average(votes.spots[mine][:, k], axis=0, weights=weights * (axes[:, k] + 1e-6)) for k in range(3)]
+        )
         some = np.linspace(0, len(points) - 1, min(MOST, len(points))).astype(np.int64)
         return BodyVotes(
             float(mean(1.0 / (1.0 + np.exp(-votes.turns[mine])))),
@@ -123,7 +125,10 @@ class BodyVotes:
 
     def _corners(self, number: int) -> list[Float[np.ndarray, " 3"]]:
         """Places across the box that are likely for an axis."""
-        others, sides = [k for k in range(3) if k != number], np.stack([self.low, (self.low + self.high) / 2, self.high])
+        others, sides = (
+            [k for k in range(3) if k != number],
+            np.stack([self.low, (self.low + self.high) / 2, self.high]),
+        )
         found = []
         for row, column in np.argwhere(self.spots[number] > LEAST):
             origin = sides[1].copy()

@@ -120,7 +120,11 @@ def _softmax(logits: Float[np.ndarray, "N K"]) -> Float[np.ndarray, "N K"]:
 
 
 def _boxes(
-    along: Float[np.ndarray, "N 3"], said: Float[np.ndarray, "N 6"], order: np.ndarray, signs: np.ndarray, camera: Camera
+    along: Float[np.ndarray, "N 3"],
+    said: Float[np.ndarray, "N 6"],
+    order: np.ndarray,
+    signs: np.ndarray,
+    camera: Camera,
 ) -> tuple[Float[np.ndarray, "N 3"], Float[np.ndarray, "N 3"]]:
     """Sides of boxes along the object's own axes, from distances along those that the view has ordered."""
     ends = np.empty((2, len(along), 3))
@@ -155,9 +159,7 @@ def _pairs(
     number = np.where(seen, np.cumsum(seen).reshape(seen.shape) - 1, -1)
     pairs, same = [], []
     for k, reach in enumerate(REACHES):
-        for row, (here, there) in enumerate(
-            ((np.s_[:, :-reach], np.s_[:, reach:]), (np.s_[:-reach], np.s_[reach:]))
-        ):
+        for row, (here, there) in enumerate(((np.s_[:, :-reach], np.s_[:, reach:]), (np.s_[:-reach], np.s_[reach:]))):
             both = (number[here] >= 0) & (number[there] >= 0)
             pairs.append(np.stack([number[here][both], number[there][both]], axis=1))
             same.append(said[len(REACHES) * row + k][here][both])

@@ -86,26 +86,42 @@ class Bottleneck(nn.Module):
 
 
 class Trunk(nn.Module):
-    """Maps of features of pictures whose sides are multiples of 32."""
+    """Maps of features of pictures whose sides are multiples of 32.
 
-    def __init__(self, channels: int = 3) -> None:
+    The first ``frozen`` stages, which cost most and change least, learn no more while the others do.
+    """
+
+    def __init__(self, channels: int = 3, frozen: int = 0) -> None:
         super().__init__()
+        self.frozen = frozen
         self.stem = Convolution(channels, STEM, 3, 2)
         self.stages = nn.ModuleList()
         before = STEM
         for stage in STAGES:
-            row = [Bottleneck(stage.channels if k else before, stage, 1 if k else stage.stride) for k in range(stage.count)]
+            row = [
+                Bottleneck(stage.channels if k else before, stage, 1 if k else stage.stride) for k in range(stage.count)
+            ]
             self.stages.append(nn.Sequential(*row))
             before = stage.channels
 
     def forward(self, x: Float[Tensor, "B C H W"]) -> list[Float[Tensor, "B D h w"]]:
-        maps = []
-        x = F.relu6(self.stem(x))
+        maps, learns = [], torch.is_grad_enabled()
+        with torch.set_grad_enabled(learns and not self.frozen):
+            x = F.relu6(self.stem(x))
         for number, stage in enumerate(self.stages):
-            x = stage(x)
+            with torch.set_grad_enabled(learns and number >= self.frozen):
+                x = stage(x)
             if number in SCALES:
                 maps.append(x)
         return maps
+
+    def train(self, mode: bool = True) -> Trunk:
+        """What is frozen keeps its statistics, too."""
+        super().train(mode)
+        if self.frozen:
+            for module in (self.stem, *self.stages[: self.frozen]):
+                module.eval()
+        return self
 
 
 def widened(kernel: Float[Tensor, "D 3 k k"], channels: int) -> Float[Tensor, "D C k k"]:
