@@ -137,6 +137,9 @@ class SteppingFlags:
     stiffest: Annotated[float | None, arg("PA", "what is stiff is rigid")] = None
     """For particles: step stiffer materials with this Young's modulus instead of as rigid."""
 
+    seed: Annotated[int | None, arg("N", "0")] = None
+    """Random seed: the same seed gives the same files."""
+
     scene: Annotated[Path | None, arg("FILE", "none")] = None
     """Read everything from a scene file (.yaml, .json, .toml); flags given with it override or extend it, for its first
     object."""
@@ -185,9 +188,6 @@ class Simulate(Command):
     up: UpFlag = None
     nodes: NodesFlag = ()
 
-    seed: Annotated[int | None, arg("N", "0")] = None
-    """Random seed: the same seed gives the same files."""
-
     force: ForceFlag = False
     json: JsonFlag = False
 
@@ -216,7 +216,7 @@ class Simulate(Command):
         """The scene that the flags describe, on top of the file's."""
         problems: list[str] = []
         stepping = self.stepping
-        changes = _given(self, "seconds", "engine", "seed") | _given(stepping, "fps", "dt", "integrator", "stiffest")
+        changes = _given(self, "seconds", "engine") | _given(stepping, "seed", "fps", "dt", "integrator", "stiffest")
         for cells in _noted(problems, _resolution, stepping.resolution and [stepping.resolution]):
             changes["resolution"] = cells
         base = self._base(problems)
