@@ -20,10 +20,13 @@ from neurok.bodyplan.editing import plan_of_joints
 from neurok.bodyplan.interior import with_interiors
 from neurok.bodyplan.plan import BodyPlan
 from neurok.core import Articulation, Asset, Joint, Material, MaterialField, Mesh, material
+from neurok.core.material_library import library
 from neurok.core.mesh import UpAxis
 from neurok.core.select import select_region
 from neurok.errors import NeurokError, check_choice, counted
-from neurok.inference.materials import STIFF, Proposals, hollowed, propose, soft_share
+from neurok.geometry.operators import face_areas
+from neurok.inference.mass import AS_ESTIMATED, MassEstimate, Weighing, estimate_mass, scaled
+from neurok.inference.materials import IN_FILE, Proposals, propose, soft_share
 from neurok.inference.plan import Method, PlanStudy, find_prior, study
 from neurok.inference.prior import condition_on_contacts
 from neurok.kinematics import ArticulatedSpace, KinematicSpace, LinearSpace
@@ -99,6 +102,9 @@ class Model:
     materials_file: str | Path | None = None
     """File of its materials, as ``neurok materials`` writes it; ``given_materials`` count over it."""
 
+    weighing: Weighing = AS_ESTIMATED
+    """What somebody says of its mass."""
+
     interior: bool = True
     """Whether parts that are cut out of a closed surface get a back, and what is behind them a cavity."""
 
@@ -129,27 +135,35 @@ class Model:
         """The material of each region with confidence and reason: named, in the file, or proposed."""
         from neurok.io.materials_file import read_materials
 
-        asset = self.asset
+        found = propose(self.asset)
         if self.materials_file is not None:
-            asset = replace(asset, materials=read_materials(str(self.materials_file), self.mesh))
-        found = propose(asset)
+            found = found.with_field(read_materials(str(self.materials_file), self.mesh))
         for name, given in sorted(self.given_materials.items(), key=lambda item: item[0] != "all"):
             found = found.with_material(name, given) if found.names_regions(name) else found
         return found
 
     @cached_property
     def field(self) -> MaterialField:
-        """What each vertex is made of; closed pieces of guessed materials are hollow where such things are."""
-        guessed = np.ones(self.mesh.vertex_count, dtype=bool)
-        for item in self.materials.items:
-            guessed[item.region.vertices] = not item.is_known
-        return hollowed(self.mesh, self.materials.field, guessed)
+        """What each vertex is made of, with densities that give the object its mass."""
+        return self.mass.field
+
+    @cached_property
+    def mass(self) -> MassEstimate:
+        """What it weighs, and how that came about; densities of its file and of materials of one's own are kept."""
+        field, known = self.materials.field, library()
+        usual = [known[m.name].material.density if m.name in known else np.nan for m in field.materials]
+        stated = ~np.isclose(field.density, np.array(usual)[field.ids])
+        if self.asset.materials is not None and self.materials_file is None:
+            for item in self.materials.items:
+                stated[item.region.vertices] |= item.reason == IN_FILE
+        return estimate_mass(self.mesh, field, self.materials.identity, stated, self.weighing)
 
     def field_on(self, mesh: Mesh) -> MaterialField:
         """The materials of the vertices of a mesh of this object, whose bodies may have been cut apart."""
         found = self.field
         if len(found.ids) != mesh.vertex_count:
             found = found.at(mesh.vertices, self.mesh.vertices)
+            found = scaled(mesh, found, self.mass.mass, np.zeros(mesh.vertex_count, dtype=bool))  # cuts are open
         for name, given in self.given_materials.items():
             if not self.materials.names_regions(name):  # a body of the plan, or another place
                 found = found.with_part(select_region(mesh, name), given)
@@ -174,10 +188,17 @@ class Model:
     @cached_property
     def matter(self) -> Literal["hard", "soft", "thin", "mixed"]:
         """Whether it keeps its shape, yields, is a textile sheet or sack, or has parts of both kinds."""
-        share = soft_share(self.mesh, self.materials.field)
-        if MIXED < share < 1.0 - MIXED:
+        field, known = self.materials.field, library()
+        soft, identity = soft_share(self.mesh, field), self.materials.identity
+        if soft <= MIXED:
+            return "hard"
+        framed = identity is not None and identity.thing.framed  # a sofa of one surface has its frame inside
+        if soft < 1.0 - MIXED or framed:
             return "mixed"
-        return "hard" if share <= MIXED else "thin" if bool(np.isfinite(self.field.thickness).any()) else "soft"
+        textile = [m.name in known and known[m.name].family in ("fabric", "leather") for m in field.materials]
+        sheets = np.array(textile)[field.ids[self.mesh.faces[:, 0]]]
+        areas = face_areas(self.mesh.vertices, self.mesh.faces)
+        return "thin" if float(areas[sheets].sum()) > 0.5 * float(areas.sum()) else "soft"
 
     # How it moves.
 
@@ -346,7 +367,7 @@ class Model:
         if self.given_plan is not None:
             return self.plan
         plan = self.study.plan
-        soft = (self.field_on(plan.mesh).young <= STIFF)[plan.mesh.faces].all(axis=1)
+        soft = self.field_on(plan.mesh).is_soft[plan.mesh.faces].all(axis=1)
         share = np.bincount(plan.mesh.face_parts, soft, len(plan.bodies)) / np.bincount(plan.mesh.face_parts)
         bodies = (
             replace(body, bends=body.bends and bool(some > MOSTLY_SOFT))
@@ -476,7 +497,7 @@ class Model:
 
     def _soft_reason(self) -> str:
         """Which soft materials it has, and who says so."""
-        soft = [item for item in self.materials.items if item.is_soft]
+        soft = [item for item in self.materials.items if item.material.is_soft]
         if not soft:
             return "it is simulated as elastic"
         best = max(soft, key=lambda item: len(item.region.faces))
@@ -547,6 +568,9 @@ def understand(
     weights: Weights | None = None,
     unit: float | str | None = None,
     up: str | None = None,
+    mass: float | None = None,
+    hollow: bool | None = None,
+    thickness: float | None = None,
     nodes: Sequence[str] = (),
     interior: bool | None = None,
 ) -> Model:
@@ -564,10 +588,15 @@ def understand(
         weights: Networks to ask instead of the shipped ones.
         unit: Of the file, by name or in metres; by default as the file says, unless that is surely wrong.
         up: The axis that points up; by default as the file says, or a sure guess.
+        mass: Of the whole object [kg], where somebody knows it; by default estimated.
+        hollow: Whether closed surfaces are hollow (or solid); by default as their materials and such things are.
+        thickness: Of walls and sheets [m].
         nodes: Which nodes of a file are the object, as for ``neurok.load``.
         interior: Whether parts that are cut out of a closed surface get an inside; they do by default.
     """
     changes: dict[str, Any] = {"parts": parts, "given_plan": plan, "method": method, "weights": weights}
+    if (mass, hollow, thickness) != (None, None, None):
+        changes["weighing"] = Weighing(mass, hollow, thickness)
     changes["interior"] = interior
     if isinstance(materials, str | Path):
         changes["materials_file"] = materials
@@ -685,7 +714,7 @@ def propose_materials(thing: Thing, *, given: Mapping[str, str] | None = None, n
     Args:
         thing: A mesh, an asset, a model, or what ``neurok.load`` reads.
         given: Materials that are known, by part, surface or ``all``.
-        names: Whether words in names are read; without them only looks and shapes count.
+        names: Whether words in names are read; without them only appearance and shape count.
 
     Raises:
         NeurokError: If ``given`` names a part or a material that there is not.

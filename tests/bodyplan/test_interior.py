@@ -109,3 +109,11 @@ def test_colours_of_the_inside_come_from_the_rim():
     mesh = with_interiors(replace(base, mesh=replace(base.mesh, vertex_colors=colours))).mesh
     red = mesh.vertex_colors[mesh.part_ids == 0]
     assert (red == [1.0, 0, 0, 1]).all()
+
+
+def test_a_door_beside_another_body_is_cut_free_too():
+    mesh, door = cabinet()
+    left = mesh.vertices[mesh.faces].mean(axis=1)[:, 0] < 0.5
+    parts = label_faces(mesh, np.where(door, 1, np.where(left, 0, 2)), ("left", "door", "right"))
+    after = with_interiors(Articulation(parts, (Joint(), DOOR, Joint("fixed", 0))))
+    assert is_closed(after.mesh, 1)

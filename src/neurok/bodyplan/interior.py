@@ -128,16 +128,14 @@ class _Builder:
     def _cavity(self, front: _Front, inward: Float[np.ndarray, "3"], deep: float) -> None:
         """Walls from the rim into the object and a floor at their end; they belong to what is left behind."""
         used = np.unique(self.rest.faces[front.faces])
-        like = front.outside_of(used)
-        rim_of = dict(zip(front.rim.reshape(-1).tolist(), front.other_rim.reshape(-1).tolist(), strict=True))
-        floor = self.add(_flattened(self.rest.vertices[used], inward, deep), like)
-        number = np.zeros(self.rest.vertex_count, dtype=np.int64)
-        number[used] = floor
-        self.join(number[self.rest.faces[front.faces]], np.full(len(front.faces), front.other_faces[0]))
+        like, owners = front.outside_of(used), np.full(len(front.rim), front.other_face)
+        number, near = (np.zeros(self.rest.vertex_count, dtype=np.int64) for _ in range(2))
+        number[used] = self.add(_flattened(self.rest.vertices[used], inward, deep), like)
+        near[used] = self.add(self.rest.vertices[used], like)
+        self.join(number[self.rest.faces[front.faces]], np.full(len(front.faces), front.other_face))
         a, b = front.rim.T
-        near_a, near_b = (np.array([rim_of[int(one)] for one in ends]) for ends in (a, b))
-        walls = np.concatenate([np.stack([near_a, near_b, number[a]], 1), np.stack([near_b, number[b], number[a]], 1)])
-        self.join(walls, np.tile(front.other_faces, 2))
+        walls = [np.stack([near[a], near[b], number[a]], 1), np.stack([near[b], number[b], number[a]], 1)]
+        self.join(np.concatenate(walls), np.tile(owners, 2))
 
     def _drawer(self, front: _Front, inward: Float[np.ndarray, "3"], board: float, deep: float, gap: float) -> None:
         """A box without a lid behind the front, in the cavity."""
@@ -171,9 +169,10 @@ class _Builder:
             middle = self.rest.vertices[edges[:, 0]].mean(axis=0)[None]
             own = self.add(middle, edges[:1, 0])[0]
             self.join(np.column_stack([edges[:, ::-1], np.full(len(edges), own)]), front.rim_faces[loop])
-            others = front.other_rim[loop]
-            theirs = self.add(middle, others[:1, 0])[0]
-            self.join(np.column_stack([others, np.full(len(others), theirs)]), front.other_faces[loop])
+            like = front.outside_of(edges.reshape(-1))
+            theirs = self.add(self.rest.vertices[edges.reshape(-1)], like).reshape(-1, 2)
+            center = np.full(len(edges), self.add(middle, like[:1])[0])
+            self.join(np.column_stack([theirs, center]), np.full(len(edges), front.other_face))
 
 
 BOX = np.array(
@@ -193,10 +192,11 @@ class _Front:
     """Edges of the part, as its faces run through them ..."""
 
     rim_faces: Int[np.ndarray, " m"]
-    other_rim: Int[np.ndarray, "m 2"]
-    """... and the same places on the rest, in the same direction."""
+    other_rim: Int[np.ndarray, " k"]
+    """Vertices at the rim of the part that it was mostly cut out of ..."""
 
-    other_faces: Int[np.ndarray, " m"]
+    other_face: int
+    """... and one of its faces there."""
 
     @property
     def faces_vertices(self) -> Int[np.ndarray, " k"]:
@@ -228,8 +228,10 @@ class _Front:
             return None
         twin = order[place[met]]
         other, other_at = others[twin // 3], twin % 3
-        across = np.stack([mesh.faces[other, (other_at + 1) % 3], mesh.faces[other, other_at]], axis=1)
-        return _Front(mesh, mine, ends[met], face[met], across, other)
+        neighbour = np.bincount(mesh.face_parts[other], lengths[met]).argmax()
+        here = mesh.face_parts[other] == neighbour
+        across = np.unique([mesh.faces[other, (other_at + 1) % 3][here], mesh.faces[other, other_at][here]])
+        return _Front(mesh, mine, ends[met], face[met], across, int(other[here][0]))
 
     def outline(self, inward: Float[np.ndarray, "3"]) -> float:
         """The shorter side of its outline, seen along a direction."""
@@ -241,8 +243,8 @@ class _Front:
         """The vertex of the rest at the rim that is nearest to each."""
         from scipy.spatial import cKDTree
 
-        rim = np.unique(self.other_rim)
-        return rim[cKDTree(self.mesh.vertices[rim]).query(self.mesh.vertices[vertices])[1]]
+        near = cKDTree(self.mesh.vertices[self.other_rim]).query(self.mesh.vertices[vertices])[1]
+        return self.other_rim[near]
 
 
 def _inward(front: _Front, joint: Joint) -> Float[np.ndarray, "3"] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -185,9 +185,22 @@ def _read(path: str | Path) -> Asset:
     # NaN and infinite numbers in a file are judged by the nouns; numpy's own warnings would only be noise.
     try:
         with np.errstate(invalid="ignore", over="ignore"):
-            return _function(reader)(path)
+            return _named_by_folder(_function(reader)(path), path)
     except MemoryError:
         raise NeurokError(f"'{path}' is too large for the memory of this machine; decimate it first.") from None
+
+
+GENERIC = ("model", "mesh", "object", "scene", "textured", "textured_mesh", "untitled", "visual", "asset")
+"""File names that say nothing: collections of scans call every file so, and the folder as the thing."""
+
+
+def _named_by_folder(asset: Asset, path: Path) -> Asset:
+    """A still object called by its folder where its file has a name that says nothing."""
+    folder = path.absolute().parent.name
+    is_still = asset.articulation is None and not asset.clips
+    if asset.mesh.name.lower() not in GENERIC or path.stem.lower() not in GENERIC or not (folder and is_still):
+        return asset
+    return replace(asset, mesh=replace(asset.mesh, name=folder))
 
 
 def states_frame(path: str | Path) -> bool:

@@ -33,12 +33,12 @@ MAX_BYTES = 200_000_000
 
 
 def write_materials(
-    field: MaterialField, mesh: Mesh, path: str | Path, told: Mapping[str, Mapping[str, Any]] | None = None
+    field: MaterialField, mesh: Mesh, path: str | Path, records: Mapping[str, Mapping[str, Any]] | None = None
 ) -> None:
-    """Write the materials of a mesh; ``told`` holds further words on a region, such as its confidence."""
+    """Write the materials of a mesh; ``records`` hold further words on a region, such as its confidence."""
     path = Path(path)
     regions = regions_of(mesh)
-    parts = {r.name: {"material": _one(field, r), **dict((told or {}).get(r.name, {}))} for r in regions}
+    parts = {r.name: {"material": _one(field, r), **dict((records or {}).get(r.name, {}))} for r in regions}
     data: dict[str, Any] = {VERSION_KEY: VERSION, "object": mesh.name}
     if field.values or any(part["material"] is None for part in parts.values()) or _ambiguous(field):
         values = {name: [None if math.isnan(x) else x for x in row.tolist()] for name, row in field.values.items()}

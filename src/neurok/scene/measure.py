@@ -64,14 +64,14 @@ class PartProbe:
     """Its own vertices, and those of others that they touch at rest."""
 
 
-def probes_of(mesh: Mesh, stuff: MaterialField, config: TrialConfig) -> tuple[PartProbe, ...]:
+def probes_of(mesh: Mesh, field: MaterialField, config: TrialConfig) -> tuple[PartProbe, ...]:
     """What to follow of each part; an edge between two parts belongs to the softer one."""
     regions = regions_of(mesh)
     owner = np.zeros(mesh.vertex_count, dtype=np.int64)
     for number, region in enumerate(regions):
         owner[region.vertices] = number
     edges = unique_edges(mesh.faces)
-    soft = np.where(stuff.young[edges[:, 0]] <= stuff.young[edges[:, 1]], edges[:, 0], edges[:, 1])
+    soft = np.where(field.young[edges[:, 0]] <= field.young[edges[:, 1]], edges[:, 0], edges[:, 1])
     of_edge = owner[soft]
     used = np.zeros(mesh.vertex_count, dtype=bool)
     used[mesh.faces] = True

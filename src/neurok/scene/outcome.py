@@ -22,7 +22,6 @@ from neurok.core.select import regions_of
 from neurok.dynamics.body import Body
 from neurok.dynamics.condition import World
 from neurok.geometry.operators import face_areas
-from neurok.inference.materials import STIFF
 from neurok.scene.measure import TRIAL, TrialConfig, measure, probes_of
 from neurok.scene.placing import mass_of
 
@@ -145,7 +144,7 @@ def _parts(figures: dict[str, Any], body: Body, config: OutcomeConfig) -> Iterat
         takes = None if entry is None else config.takes(entry.family)
         if found["squash"][0] < 0.0:
             yield Fault("inverted", region.name, found["squash"][0], f"{name} is turned inside out.")
-        if material.young > STIFF and found["bend"][0] > config.bend:
+        if not material.is_soft and found["bend"][0] > config.bend:
             sentence = f"{name} bends by {found['bend'][0]:.0%} of its size though it is stiff."
             yield Fault("bends", region.name, found["bend"][0], sentence)
         if takes is not None and found["stretch"][0] > takes:
