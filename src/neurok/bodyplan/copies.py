@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import product
@@ -13,8 +14,9 @@ from neurok.bodyplan.contacts import ContactGraph, PartSamples
 from neurok.bodyplan.hypothesis import Hypothesis
 
 COPIED_AREA = 0.03  # Copies differ by less in area [share of it]. Samples of one shape do by a hundredth.
-COPIED_SHAPE = 0.02  # Points of one copy lie on the other within this [share of its box], beside the sampling's spacing.
-MOST_POINTS = 0.95  # Share of them that must.
+# Points of one copy lie on the other within this [share of its box] beside the spacing of the samples ...
+COPIED_SHAPE = 0.02
+MOST_POINTS = 0.95  # ... or so many of them do.
 COMPARED_POINTS = 128  # Points of a part that are laid onto another.
 
 
@@ -76,7 +78,7 @@ def _middle(samples: PartSamples) -> Float[np.ndarray, "3"]:
 
 
 def _is_alike(first: PartSamples, second: PartSamples) -> bool:
-    return abs(np.log(first.area / second.area)) < COPIED_AREA
+    return abs(math.log(first.area / second.area)) < COPIED_AREA
 
 
 @cache

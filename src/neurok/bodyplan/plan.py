@@ -14,6 +14,7 @@ import numpy as np
 from jaxtyping import Int
 
 from neurok.bodyplan.bodies import label_faces
+from neurok.bodyplan.config import POSSIBLE
 from neurok.bodyplan.contacts import ContactGraph, contact_graph, once_per_mesh
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.core import Articulation, Joint, Mesh
@@ -93,6 +94,13 @@ class BodyPlan:
         return tuple(sorted(found, key=lambda body: -body.joint.probability if body.joint is not None else 0.0))
 
     @property
+    def possible(self) -> tuple[Hypothesis, ...]:
+        """Joints that do not hold but may: the likeliest of each fixed body, the surest first."""
+        lines = (body.hypotheses[0] for body in self.bodies if body.joint is None and body.hypotheses)
+        found = [line for line in lines if line.kind != "fixed" and line.probability >= POSSIBLE]
+        return tuple(sorted(found, key=lambda line: -line.probability))
+
+    @property
     def bends(self) -> bool:
         """Whether anything bends."""
         return any(body.bends for body in self.bodies)
@@ -109,12 +117,6 @@ class BodyPlan:
                 line = body.hypotheses[0]
             bodies.append(self._moved(body, line if line is not None and line.probability >= least else None))
         return replace(self, bodies=tuple(bodies))
-
-    def likely(self, least: float) -> BodyPlan:
-        """The same plan in which joints that are less likely than this are fixed."""
-        weak = [body.joint is not None and body.joint.probability < least for body in self.bodies]
-        bodies = (self._moved(body, None) if one else body for body, one in zip(self.bodies, weak, strict=True))
-        return replace(self, bodies=tuple(bodies)) if any(weak) else self
 
     def _moved(self, body: PlannedBody, line: Hypothesis | None) -> PlannedBody:
         """A body on another joint, or fixed; and how likely that is."""

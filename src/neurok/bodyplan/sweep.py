@@ -42,6 +42,7 @@ NEIGHBOURS = 48  # Own samples that tell on which side of the other surface a po
 INTERPENETRATION = 0.2
 # Where the part goes through a face at rest, it may go back through it within this way [share of the object]. By eye.
 OVERLAP = 0.04
+FAR = 4.0  # Rays that look out of the object end here [share of the object].
 # Cells along the object of the grid that tells whether parts are near; a part within two cells is attached.
 GRID_CELLS = 80
 GRID_MARGIN = 3  # Cells around the object, so that a step outside needs no test.
@@ -61,7 +62,26 @@ class Crossings:
     """The part crossed most so far, -1 for none."""
 
 
-Discount = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]
+@dataclass(frozen=True, eq=False)
+class _Hits:
+    """Where paths go through faces."""
+
+    points: Int[np.ndarray, " N"]
+    """Number of the point whose path it is ..."""
+
+    starts: Float[np.ndarray, "N 3"]
+    """... where it starts ..."""
+
+    moves: Float[np.ndarray, "N 3"]
+    """... and how it moves when it hits."""
+
+    places: Float[np.ndarray, "N 3"]
+    faces: Int[np.ndarray, " N"]
+
+    @property
+    def travel(self) -> Float[np.ndarray, " N"]:
+        """Way from the start [share of the object]."""
+        return np.asarray(np.linalg.norm(self.places - self.starts, axis=1))
 
 
 class Mover:
@@ -86,6 +106,7 @@ class Mover:
         self.own_points = _lifted(spread, self.own_samples, self.rest_samples)
         self.other_points = _lifted(self._nearby(), self.rest_samples, self.own_samples)
         self._pierced = self.rest_surface.pierced_by(self.own_surface)
+        self._overlapping = self._lie_on_pierced(self.other_points)
         self.near = OccupancyGrid(self.rest_samples.points, GRID_CELLS, GRID_MARGIN)
         self.attachment_points = self._contact_points()
 
@@ -127,6 +148,16 @@ class Mover:
         touching = self.near.contains(points.astype(np.float32))
         return np.concatenate([_pick(points[touching], half), _pick(points, half)])
 
+    def _lie_on_pierced(self, points: Float[np.ndarray, "N 3"]) -> Bool[np.ndarray, " N"]:
+        """Whether points of the rest lie on faces that the part goes through at rest."""
+        if not self._pierced.any() or len(points) == 0:
+            return np.zeros(len(points), dtype=bool)
+        tree = self.rest_samples.tree
+        assert tree is not None, "the points are some of its own"
+        across = 2.0 * FORGIVEN_DEPTH * self.rest_samples.normals[tree.query(points)[1]]
+        face = self.rest_surface.first_hit(points + 0.5 * across, -across)
+        return (face >= 0) & self._pierced[np.maximum(face, 0)]
+
     def sweep(
         self,
         axes: Float[np.ndarray, "C 3"],
@@ -156,7 +187,8 @@ class Mover:
             fresh = (first <= end - start) & (own[alive] > steps)
             own[alive] = np.where(fresh, first + start, own[alive])
             hit[alive] = np.where(fresh, part, hit[alive])
-            first, _ = self.own_surface.first_crossing(trajectories(self.other_points, some, through, -times, turning))
+            paths = trajectories(self.other_points, some, through, -times, turning)
+            first, _ = self.own_surface.first_crossing(paths, self._is_overlapped)
             fresh = (first <= end - start) & (other[alive] > steps)
             other[alive] = np.where(fresh, first + start, other[alive])
             crossed = np.maximum(_part_of(own[alive] <= end), _part_of(other[alive] <= end))
@@ -165,18 +197,18 @@ class Mover:
                 break
         return Crossings(_share(own, steps), _share(other, steps), _main_obstacle(own, hit, steps))
 
-    def _is_overlap(
-        self,
-        places: Float[np.ndarray, "N 3"],
-        moves: Float[np.ndarray, "N 3"],
-        travel: Float[np.ndarray, " N"],
-        faces: Int[np.ndarray, " N"],
-    ) -> Bool[np.ndarray, " N"]:
-        """Whether crossings only undo what overlaps at rest: the part goes through that face of the rest already, has
-        surface ahead of it too, and has hardly moved. A drawer that pokes through its back wall may be pulled out."""
-        out = (travel < OVERLAP) & self._pierced[faces]
-        rows = np.flatnonzero(out)
-        out[rows] = self.own_surface.is_ahead(places[rows], moves[rows])
+    def _is_overlap(self, found: _Hits) -> Bool[np.ndarray, " N"]:
+        """Whether points of the part that cross the rest only undo what overlaps at rest: the part goes through that
+        face already, has surface ahead of it too, and has hardly moved. A drawer that pokes through its back wall may
+        be pulled out."""
+        out = (found.travel < OVERLAP) & self._pierced[found.faces]
+        out[out] = self.own_surface.is_ahead(found.places[out], found.moves[out])
+        return out
+
+    def _is_overlapped(self, found: _Hits) -> Bool[np.ndarray, " N"]:
+        """The same for points of the rest, which seem to move the other way."""
+        out = (found.travel < OVERLAP) & self._overlapping[found.points]
+        out[out] = self.own_surface.is_ahead(found.starts[out], -found.moves[out])
         return out
 
     def openness(
@@ -279,11 +311,11 @@ class CrossingSurface:
         self.points, self.faces = points, faces
 
     def first_crossing(
-        self, positions: Float[np.ndarray, "C T N 3"], discounted: Discount | None = None
+        self, positions: Float[np.ndarray, "C T N 3"], discounted: Callable[[_Hits], np.ndarray] | None = None
     ) -> tuple[Int[np.ndarray, "C N"], Int[np.ndarray, "C N"]]:
         """The first step (1 ..) in which each path goes through, far beyond the last for never; and the part hit.
 
-        Crossings that are ``discounted`` by their place, motion, way from the start of the path and face do not count.
+        Crossings that are ``discounted`` do not count.
         """
         lines, times, count = positions.shape[:3]
         never = np.full((lines, count), times + 1, dtype=np.int64)
@@ -299,10 +331,9 @@ class CrossingSurface:
         across = np.abs(np.einsum("nd,nd->n", moves[rows], self.normals[face[rows]]))
         rows = rows[across > GRAZING * np.linalg.norm(moves[rows], axis=1)]
         if discounted is not None and len(rows):
-            places = starts[rows] + answer["tfar"][rows, None] * OVERSHOOT * moves[rows]
             line, point = rows // ((times - 1) * count), rows % count
-            travel = np.linalg.norm(places - positions[line, 0, point], axis=1)
-            rows = rows[~discounted(places, moves[rows], travel, face[rows])]
+            places = starts[rows] + answer["tfar"][rows, None] * OVERSHOOT * moves[rows]
+            rows = rows[~discounted(_Hits(point, positions[line, 0, point], moves[rows], places, face[rows]))]
         crosses = np.zeros(len(starts), dtype=bool)
         crosses[rows] = True
         crossed = crosses.reshape(lines, times - 1, count)
@@ -312,15 +343,17 @@ class CrossingSurface:
         part = np.where(first < times, self.parts[np.maximum(chosen, 0)], -1)
         return first + 1, part
 
-
-    def is_ahead(
-        self, places: Float[np.ndarray, "N 3"], ways: Float[np.ndarray, "N 3"]
-    ) -> Bool[np.ndarray, " N"]:
-        """Whether the surface lies ahead of each place, however far."""
+    def first_hit(self, places: Float[np.ndarray, "N 3"], ways: Float[np.ndarray, "N 3"]) -> Int[np.ndarray, " N"]:
+        """The first face within each way from each place, -1 for none."""
         if self.scene is None or len(places) == 0:
-            return np.zeros(len(places), dtype=bool)
+            return np.full(len(places), -1)
         starts, ways = (np.ascontiguousarray(array, dtype=np.float32) for array in (places, ways))
-        return np.asarray(self.scene.run(starts, ways) >= 0)
+        return np.asarray(self.scene.run(starts, ways, np.ones(len(starts), np.float32), query="INTERSECT"))
+
+    def is_ahead(self, places: Float[np.ndarray, "N 3"], ways: Float[np.ndarray, "N 3"]) -> Bool[np.ndarray, " N"]:
+        """Whether the surface lies ahead of each place, however far."""
+        length = np.maximum(np.linalg.norm(ways, axis=-1, keepdims=True), 1e-30)
+        return self.first_hit(places, FAR * ways / length) >= 0
 
     def pierced_by(self, other: CrossingSurface) -> Bool[np.ndarray, " F"]:
         """Faces that pass through faces of another surface."""
@@ -334,10 +367,8 @@ class CrossingSurface:
     def _edge_hits(self, other: CrossingSurface) -> Int[np.ndarray, " E"]:
         """The face of another surface that each edge of the faces goes through, -1 for none."""
         corners = self.points[self.faces]
-        starts = np.ascontiguousarray(corners.reshape(-1, 3))
-        edges = np.ascontiguousarray((np.roll(corners, -1, axis=1) - corners).reshape(-1, 3))
-        assert other.scene is not None
-        return np.asarray(other.scene.run(starts, edges, np.ones(len(starts), np.float32), query="INTERSECT"))
+        edges = np.roll(corners, -1, axis=1) - corners
+        return other.first_hit(corners.reshape(-1, 3), edges.reshape(-1, 3))
 
 
 def trajectories(

@@ -80,12 +80,12 @@ class MassFlags:
 
 UnitFlag = Annotated[
     str | None,
-    arg("m|cm|mm|in|METRES", "as in the file, unless that is clearly wrong", help="The unit of the object's file."),
+    arg("m|cm|mm|in|METRES", "as in the file, or a likelier one", help="The unit of the object's file."),
 ]
 
 UpFlag = Annotated[
     str | None,
-    arg("x|y|z", "as in the file, or a confident guess", help="The axis of the object's file that points up."),
+    arg("x|y|z", "as in the file, or a likelier one", help="The axis of the object's file that points up."),
 ]
 
 NodesFlag = Annotated[

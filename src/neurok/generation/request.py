@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from neurok.catalogue.appearance import basic
-from neurok.catalogue.prompts import Prompt, Wish
+from neurok.catalogue.prompts import PartConstraint, Prompt
 from neurok.catalogue.vocabulary import CATEGORIES, plural, table
 from neurok.core.material_library import library
 from neurok.generation.lexicon import WHOLE, Span, can_have, category_words, style_of
@@ -41,6 +41,12 @@ PIECES = frozenset({"part", "parts", "piece", "pieces", "component", "components
 FAMILY_WORDS = frozenset(
     {"wood", "wooden", "timber", "metal", "cloth", "fabric", "textile", "plastic", "ceramic", "leather", "foam"}
 )
+STAND_INS = {
+    ("chair", "top"): "seat", ("door", "leaf"): "door", ("laptop", "shell"): "base", ("bin", "top"): "lid",
+    ("crib", "side panel"): "gate", ("box", "top"): "lid",
+}  # fmt: skip
+"""What people call a part of a category otherwise than its lists do: the top of a stool is its seat."""
+
 COMMON = (
     0.05  # share of a category's objects from which a name is taken literally; else it may stand for a commoner one
 )
@@ -48,7 +54,7 @@ SURE = 1.3  # how many times likelier than the next a category must be to follow
 
 
 @dataclass(frozen=True)
-class PartRequest(Wish):
+class PartRequest(PartConstraint):
     """What a prompt says of one part, and how it says it."""
 
     shade: str = ""
@@ -83,14 +89,14 @@ class Request:
 
     def prompt(self, text: str, category: str) -> Prompt:
         """The same in the form that objects are judged by: one wish for each name."""
-        merged: dict[str, Wish] = {}
+        merged: dict[str, PartConstraint] = {}
         for one in self.parts:
-            own = Wish(one.part, one.colours, one.materials, one.count, one.styles, one.patterns)
+            own = PartConstraint(one.part, one.colours, one.materials, one.count, one.styles, one.patterns)
             merged[one.part] = _either(merged[one.part], own) if one.part in merged else own
         return Prompt(text, self.category or category, tuple(merged.values()))
 
 
-def _either(one: Wish, other: Wish) -> Wish:
+def _either(one: PartConstraint, other: PartConstraint) -> PartConstraint:
     """What two groups of parts of one name ask for together."""
 
     def any_of(name: str) -> tuple[str, ...]:
@@ -99,7 +105,7 @@ def _either(one: Wish, other: Wish) -> Wish:
 
     count = None if one.count is None or other.count is None else one.count + other.count
     styles = tuple(style for style in one.styles if style in other.styles)
-    return Wish(one.part, any_of("colours"), any_of("materials"), count, styles, any_of("patterns"))
+    return PartConstraint(one.part, any_of("colours"), any_of("materials"), count, styles, any_of("patterns"))
 
 
 @dataclass
@@ -228,7 +234,9 @@ class _Reader:
             possible = [part for part in [*exact, *parts] if part in share]
             if exact and share.get(exact[0], 0.0) >= COMMON:
                 return exact[0]
-            return max(possible, key=lambda part: share[part]) if possible else (exact or parts)[0]
+            if possible:
+                return max(possible, key=lambda part: share[part])
+            return STAND_INS.get((self.category, (exact or parts)[0]), (exact or parts)[0])
         is_whole = kinds.get("category") == self.category and not {"colour", "material"} & set(kinds)
         return WHOLE if "category" in kinds and is_whole else None
 

@@ -17,6 +17,7 @@ from jaxtyping import Int
 
 from neurok.bodyplan.bodies import MOST_PIECES, find_parts, merge_components
 from neurok.bodyplan.config import SIMULATED, STILL
+from neurok.bodyplan.contacts import contact_graph, find_base
 from neurok.bodyplan.feasibility import Feasibility
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.plan import BodyPlan, Origin, PlannedBody, connected_pieces, with_bodies
@@ -25,7 +26,15 @@ from neurok.core import Asset, Mesh
 from neurok.errors import NeurokError
 from neurok.geometry.operators import face_areas
 from neurok.hub import has_weights, load_model
-from neurok.inference.evidence import CALIBRATION, UNASKED, Evidence, driven_evidence, gather_evidence
+from neurok.inference.evidence import (
+    CALIBRATION,
+    SEARCHED,
+    UNASKED,
+    Evidence,
+    driven_evidence,
+    gather_evidence,
+    searched_evidence,
+)
 
 if TYPE_CHECKING:
     from neurok.inference.prior import LearnedPrior
@@ -105,22 +114,22 @@ def study(
     least: float | None = None,
 ) -> PlanStudy:
     """The plan with its evidence; arguments as in ``plan``, whether the learned prior is asked what bends, and how
-    probable joints of the plan are at least: likely ones by default, or else the best guess."""
+    probable joints of the plan are at least: likelier right than wrong by default."""
     given, chosen = mesh_of(thing), choose_method(method, joint_weights)
     found = _find_bodies(given, labels, given_parts, find_grouper(piece_weights) if chosen == "learned" else None)
     search: Search | None = None
     evidence: Evidence = {}
     planned = found.plan()
-    if found.mesh.part_count > 1 and chosen == "learned":
-        search, evidence = _ask_networks(found, _model(joint_weights, "articulation"))
-        calibration = UNASKED if found.groups is None else CALIBRATION
+    if found.mesh.part_count > 1:
+        if chosen == "learned":
+            search, evidence = _ask_networks(found, _model(joint_weights, "articulation"))
+            calibration = UNASKED if found.groups is None else CALIBRATION
+        else:
+            search = search_joints(found.mesh)
+            evidence, calibration = searched_evidence(search), SEARCHED
         evidence = driven_evidence(evidence, Feasibility(found.mesh, search.contacts, search.parents), calibration)
         ranked = {part: one.ranked(calibration) for part, one in evidence.items()}
         planned = found.plan(ranked, search).above(SIMULATED if least is None else least)
-    elif found.mesh.part_count > 1:
-        search = search_joints(found.mesh)
-        # Its shares are no probabilities of being right; being fixed is one of its hypotheses.
-        planned = found.plan(dict(enumerate(search.hypotheses)), search).above(0.0)
     if search is not None and not planned.moving and found.is_cut(given):  # creases alone make no bodies
         search, planned = None, _one_body(given).plan()
     prior = None
@@ -209,10 +218,11 @@ def _part_groups(mesh: Mesh, grouper: Grouper | None) -> Groups | None:
 
 
 def _ask_networks(found: _Bodies, ensemble: Ensemble) -> tuple[Search, Evidence]:
-    """What joint network and search say of the bodies; those of the grouping network have the base first."""
+    """What joint network and search say of the bodies, which hang on what carries most and is least likely to move."""
     from neurok.learned.joints import predict_joints
 
-    base = 0 if found.groups is not None and found.origin == "pieces" else None
+    moves = None if found.groups is None else found.groups.moves
+    base = find_base(contact_graph(found.mesh), found.mesh.up_vector, moves)
     prediction = predict_joints(found.mesh, ensemble, pieces=found.origin == "pieces", base=base)
     assert prediction.search is not None, "it was asked"
     return prediction.search, gather_evidence(prediction, found.groups)

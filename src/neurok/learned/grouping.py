@@ -162,12 +162,13 @@ def share_among_copies(
     copies: Int[np.ndarray, " P"],
     centers: Float[np.ndarray, "P 3"],
 ) -> list[list[int]]:
-    """The clusters of which copies are made up alike: if the upper doors are two bodies with two hinges each, so are the
-    lower ones.
+    """The clusters of which copies are made up alike: if the upper doors are two bodies with two hinges each, so are
+    the lower ones.
 
     The largest piece of a cluster is its core. Where it is the only one of its kind in some cluster, and never a mere
-    detail, every copy of it is the core of a cluster of its own. Pieces join a core if copies of them stand to most such cores in the same way
-    (or as in a mirror) and go with them; what is left of a cluster that falls apart goes with the nearest.
+    detail, every copy of it is the core of a cluster of its own. Pieces join a core if copies of them stand to half of
+    such cores in the same way (or as in a mirror) and go with them; what is left of a cluster that falls apart goes
+    with the nearest.
     """
     cores = [max(cluster, key=lambda piece: float(areas[piece])) for cluster in clusters]
     single = {core: set(c) for core, c in zip(cores, clusters, strict=True) if np.sum(copies[c] == copies[core]) == 1}

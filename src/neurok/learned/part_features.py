@@ -46,7 +46,7 @@ STRAIGHT = 0.25  # An object has upright sides if this share of them agrees on a
 ASKEW = math.radians(2.0)  # Smaller turns about up are left alone [rad].
 
 # Copies differ by less than these shares in area and in each of their sides (of sampled points, so less exact). By eye.
-COPIED_AREA, COPIED_SIDES, COPIED_SLACK = 0.01, 0.08, 0.01
+COPIED_AREA, COPIED_SIDES, COPIED_SLACK = 0.06, 0.08, 0.01
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ def mass_of(body: Body) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Placed:
+class PlacedObject:
     """An object on its way into a scene: its body as it starts, and where its vertices then are."""
 
     scene: Scene
@@ -67,7 +67,7 @@ class Placed:
     mass: float
 
     @staticmethod
-    def of(scene: Scene, index: int, body: Body) -> Placed:
+    def of(scene: Scene, index: int, body: Body) -> PlacedObject:
         """Place a body: where it stands, whether it deforms, and how it starts."""
         entry = scene.objects[index]
         body = replace(body, free=_is_free(scene, entry))
@@ -76,13 +76,13 @@ class Placed:
         mechanics = mechanics_of(body)
         body = replace(body, condition=Condition(_start(scene, index, body, mechanics)))
         pose, q, _ = start_of(body, mechanics)
-        return Placed(scene, entry, body, mechanics.positions(pose, q), float(mechanics.mass))
+        return PlacedObject(scene, entry, body, mechanics.positions(pose, q), float(mechanics.mass))
 
     def lowest(self, normal: Float[np.ndarray, "3"]) -> float:
         """How far down the object reaches against a normal."""
         return float((self.start_positions[np.unique(self.body.mesh.faces)] @ normal).min())
 
-    def lifted(self, ground: Ground | None) -> Placed:
+    def lifted(self, ground: Ground | None) -> PlacedObject:
         """The same object at the height it is dropped from."""
         if self.entry.drop is None:
             return self

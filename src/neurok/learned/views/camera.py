@@ -18,7 +18,9 @@ from neurok.learned.views.network import CELL, INPUTS, PIXELS
 FAR = 3.0
 """Where rays begin, before the middle of the view [sizes of the object]: outside of everything."""
 
-ROUND = tuple((turn * np.pi / 4, 0.3) for turn in range(8)) + tuple((turn * np.pi / 2 + 0.39, 0.85) for turn in range(4))
+ROUND = tuple((turn * np.pi / 4, 0.3) for turn in range(8)) + tuple(
+    (turn * np.pi / 2 + 0.39, 0.85) for turn in range(4)
+)
 """Twelve directions that an object is looked at from: azimuth and elevation [rad]. By eye."""
 
 MARGIN = 1.06

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from neurok.learned.task import Task
 from neurok.learned.views.trunk import CHANNELS, Convolution, Trunk
 
 PIXELS = 160
@@ -87,3 +89,14 @@ class ViewModel(nn.Module):
             y = mixer(F.interpolate(y, size=finer.shape[-2:], mode="bilinear", align_corners=False) + finer)
         answers: Tensor = self.head(y)
         return answers
+
+
+def _build(card: dict[str, Any]) -> ViewModel:
+    return ViewModel(ViewConfig(**card["view_config"]))
+
+
+def _describe(model: Any) -> dict[str, Any] | None:
+    return {"view_config": asdict(model.config)} if isinstance(model, ViewModel) else None
+
+
+TASK = Task(_build, _describe)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from neurok.core import Mesh
 from neurok.learned.views.camera import ROUND, Camera, Scene, View, cells
@@ -120,7 +120,11 @@ def _softmax(logits: Float[np.ndarray, "N K"]) -> Float[np.ndarray, "N K"]:
 
 
 def _boxes(
-    along: Float[np.ndarray, "N 3"], said: Float[np.ndarray, "N 6"], order: np.ndarray, signs: np.ndarray, camera: Camera
+    along: Float[np.ndarray, "N 3"],
+    said: Float[np.ndarray, "N 6"],
+    order: np.ndarray,
+    signs: np.ndarray,
+    camera: Camera,
 ) -> tuple[Float[np.ndarray, "N 3"], Float[np.ndarray, "N 3"]]:
     """Sides of boxes along the object's own axes, from distances along those that the view has ordered."""
     ends = np.empty((2, len(along), 3))
@@ -149,15 +153,13 @@ def _spots(said: Float[np.ndarray, "N 3 3"], order: np.ndarray, signs: np.ndarra
 
 
 def _pairs(
-    seen: Float[np.ndarray, "h w"], said: Float[np.ndarray, "K h w"]
+    seen: Bool[np.ndarray, "h w"], said: Float[np.ndarray, "K h w"]
 ) -> tuple[Int[np.ndarray, "E 2"], Float[np.ndarray, " E"]]:
     """Cells to the right and below of each, where both show something."""
     number = np.where(seen, np.cumsum(seen).reshape(seen.shape) - 1, -1)
     pairs, same = [], []
     for k, reach in enumerate(REACHES):
-        for row, (here, there) in enumerate(
-            ((np.s_[:, :-reach], np.s_[:, reach:]), (np.s_[:-reach], np.s_[reach:]))
-        ):
+        for row, (here, there) in enumerate(((np.s_[:, :-reach], np.s_[:, reach:]), (np.s_[:-reach], np.s_[reach:]))):
             both = (number[here] >= 0) & (number[there] >= 0)
             pairs.append(np.stack([number[here][both], number[there][both]], axis=1))
             same.append(said[len(REACHES) * row + k][here][both])

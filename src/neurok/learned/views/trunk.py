@@ -86,26 +86,52 @@ class Bottleneck(nn.Module):
 
 
 class Trunk(nn.Module):
-    """Maps of features of pictures whose sides are multiples of 32."""
+    """Maps of features of pictures whose sides are multiples of 32.
+
+    The first ``frozen`` stages, which cost most and change least, learn no more while the others do.
+    """
 
     def __init__(self, channels: int = 3) -> None:
         super().__init__()
+        self.frozen = 0
         self.stem = Convolution(channels, STEM, 3, 2)
         self.stages = nn.ModuleList()
         before = STEM
         for stage in STAGES:
-            row = [Bottleneck(stage.channels if k else before, stage, 1 if k else stage.stride) for k in range(stage.count)]
+            row = [
+                Bottleneck(stage.channels if k else before, stage, 1 if k else stage.stride) for k in range(stage.count)
+            ]
             self.stages.append(nn.Sequential(*row))
             before = stage.channels
 
     def forward(self, x: Float[Tensor, "B C H W"]) -> list[Float[Tensor, "B D h w"]]:
-        maps = []
-        x = F.relu6(self.stem(x))
+        maps, learns = [], torch.is_grad_enabled()
+        with torch.set_grad_enabled(learns and not self.frozen):
+            x = F.relu6(self.stem(x))
         for number, stage in enumerate(self.stages):
-            x = stage(x)
+            with torch.set_grad_enabled(learns and number >= self.frozen):
+                x = stage(x)
             if number in SCALES:
                 maps.append(x)
         return maps
+
+    def freeze(self, count: int) -> None:
+        """Let the first stages learn no more; what was frozen before learns again."""
+        self.frozen = count
+        self.requires_grad_(True)
+        for module in self._still():
+            module.requires_grad_(False)
+        self.train(self.training)
+
+    def train(self, mode: bool = True) -> Trunk:
+        """What is frozen keeps its statistics, too."""
+        super().train(mode)
+        for module in self._still():
+            module.eval()
+        return self
+
+    def _still(self) -> list[nn.Module]:
+        return [self.stem, *list(self.stages)[: self.frozen]] if self.frozen else []
 
 
 def widened(kernel: Float[Tensor, "D 3 k k"], channels: int) -> Float[Tensor, "D C k k"]:
