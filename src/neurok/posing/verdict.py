@@ -52,7 +52,7 @@ JUDGING = JudgingConfig()
 
 
 @dataclass(frozen=True)
-class Verdict:
+class PoseVerdict:
     """How good a pose is."""
 
     reached: float
@@ -91,7 +91,7 @@ class Verdict:
 
 
 @dataclass(frozen=True, eq=False)
-class Judge:
+class PoseJudge:
     """What tells whether a surface is whole, found once for a mesh."""
 
     rest: Mesh
@@ -130,11 +130,11 @@ class Judge:
 
     def verdict(
         self, vertices: Float[np.ndarray, "V 3"], measure: Measure, waits: tuple[tuple[str, str], ...] = ()
-    ) -> Verdict:
+    ) -> PoseVerdict:
         """Of vertices in the order of the rest mesh."""
         start, now = measure(self.rest.vertices), measure(vertices)
         reached = 1.0 if start <= 1e-9 * self.rest.size else float(np.clip(1.0 - now / start, 0.0, 1.0))
-        return Verdict(reached, self.torn(vertices), self.apart(vertices), waits, self.config)
+        return PoseVerdict(reached, self.torn(vertices), self.apart(vertices), waits, self.config)
 
     def to_points(self, points: Float[np.ndarray, "N 3"], partial: bool) -> Measure:
         """Distance from a cloud, beyond what two samplings of one surface differ by; both ways unless it is partial."""

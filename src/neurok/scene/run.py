@@ -25,7 +25,7 @@ from neurok.geometry import lie
 from neurok.io.files import unique_names
 from neurok.kinematics import KinematicSpace
 from neurok.model import Model, Weights, understand
-from neurok.scene.actions import Subject, acted
+from neurok.scene.actions import ActionSubject, acted
 from neurok.scene.description import (
     Scene,
     SceneError,
@@ -38,7 +38,7 @@ from neurok.scene.description import (
     vector,
 )
 from neurok.scene.outcome import judged
-from neurok.scene.placing import Placed, collect, make_body, mass_of, placement_of, say_all
+from neurok.scene.placing import PlacedObject, collect, make_body, mass_of, placement_of, say_all
 from neurok.scene.report import ObjectReport
 
 
@@ -268,7 +268,7 @@ def prepare_scene(
     bare: list[Body] = collect(problems, bodied, range(len(models)))
     say_all(problems)
     scene = _acted(scene, names, bare)
-    placed: list[Placed] = collect(problems, lambda k: Placed.of(scene, k, bare[k]), range(len(models)))
+    placed: list[PlacedObject] = collect(problems, lambda k: PlacedObject.of(scene, k, bare[k]), range(len(models)))
     say_all(problems)
     rigid = scene.engine != "particles"
     if rigid and all(thing.body.poses.dim == 0 and not thing.body.free for thing in placed):
@@ -278,7 +278,7 @@ def prepare_scene(
         )
     ground = _ground(scene, placed, first)
     placed = [thing.lifted(ground) for thing in placed]
-    bodies: list[Body] = collect(problems, Placed.conditioned, placed)
+    bodies: list[Body] = collect(problems, PlacedObject.conditioned, placed)
     say_all(problems)
     blows = scene.world.wind is not None and any(scene.world.wind)
     wind = Wind(np.array(scene.world.wind), until=scene.world.wind_until) if blows else None
@@ -307,7 +307,10 @@ def _understood(thing: SceneObject, weights: Weights | None) -> Model:
         up=thing.up,
         nodes=thing.nodes,
     )
-    return understand(model, materials=thing.materials_file) if thing.materials_file else model
+    wall = None if thing.thickness is None else thing.thickness * model.mesh.unit
+    return understand(
+        model, materials=thing.materials_file or None, mass=thing.mass, hollow=thing.hollow, thickness=wall
+    )
 
 
 def _with_frames(scene: Scene, models: Sequence[Model]) -> Scene:
@@ -326,7 +329,7 @@ def _acted(scene: Scene, names: Sequence[str], bodies: Sequence[Body]) -> Scene:
         if scene.objects[k].act is None:
             continue
         try:
-            scene = acted(scene, k, Subject.of(names[k], body.mesh, mass_of(body), body.materials))
+            scene = acted(scene, k, ActionSubject.of(names[k], body.mesh, mass_of(body), body.materials))
         except SceneError as error:
             problems += error.problems
     say_all(problems)
@@ -342,7 +345,7 @@ def _check_memory(scene: Scene, models: Sequence[Model]) -> None:
         )
 
 
-def _ground(scene: Scene, placed: Sequence[Placed], first: Mesh) -> Ground | None:
+def _ground(scene: Scene, placed: Sequence[PlacedObject], first: Mesh) -> Ground | None:
     """The ground with its height worked out; something that is dropped brings one along."""
     entry = scene.world.ground
     if entry is None and not any(thing.entry.drop is not None for thing in placed):
