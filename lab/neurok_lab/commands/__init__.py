@@ -9,6 +9,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "data info": ("neurok_lab.commands.data:DataInfo", "report the contents of a data set"),
     "data preview": ("neurok_lab.commands.data:DataPreview", "draw a contact sheet of a data set"),
     "evaluate articulation": ("neurok_lab.commands.evaluate:EvaluateArticulation", "evaluate predicted joints"),
+    "evaluate decisions": (
+        "neurok_lab.commands.evaluate:EvaluateDecisions",
+        "compare decisions on real files with a person's",
+    ),
     "evaluate deformation": (
         "neurok_lab.commands.evaluate:EvaluateDeformation",
         "pose held-out objects, with baselines",
@@ -28,6 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "train generation": ("neurok_lab.commands.train:TrainGeneration", "train generation from words and pictures"),
     "train parts": ("neurok_lab.commands.train:TrainParts", "train the autoencoder of household parts"),
     "train pieces": ("neurok_lab.commands.train:TrainPieces", "train the grouping of raw pieces into bodies"),
+    "train views": ("neurok_lab.commands.train:TrainViews", "train what sees motion from outside"),
     "train plan": ("neurok_lab.commands.train:TrainPlan", "calibrate the joints of body plans"),
     "train ranking": ("neurok_lab.commands.train:TrainRanking", "fit the ranking of the geometric joint search"),
     "train ship": ("neurok_lab.commands.train:TrainShip", "export weights of a training run with a card"),

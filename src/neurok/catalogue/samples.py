@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neurok.core import Asset, Mesh, Surface
-from neurok.errors import NeurokError, shown
+from neurok.errors import NeurokError, did_you_mean, shown
 from neurok.modelling import profiles, surfaces
 from neurok.modelling.booleans import difference
 from neurok.modelling.builder import Builder, Link
@@ -358,6 +358,7 @@ def make_sample(name: str) -> Asset:
         NeurokError: If there is no sample of that name; the sentence lists those there are.
     """
     if name not in SAMPLES:
-        raise NeurokError(f"There is no sample {shown(name)}; the samples are {', '.join(SAMPLES)}.")
+        meant = did_you_mean(name, SAMPLES)
+        raise NeurokError(f"There is no sample {shown(name)}; the samples are {', '.join(SAMPLES)}.{meant}")
     makers = {"laptop": make_laptop, "cabinet": make_cabinet, "lamp": make_lamp, "pillow": make_pillow}
     return makers[name]()

@@ -83,7 +83,7 @@ def _key(name: str) -> str:
 
 def _entry(row: dict, citations: Mapping[str, str]) -> Entry:  # type: ignore[type-arg]
     family, aliases, sources = row.pop("family"), tuple(row.pop("aliases")), row.pop("sources")
-    told = "; ".join(f"{', '.join(figures.split())}: {citations[key]}" for key, figures in sources.items())
+    source = "; ".join(f"{', '.join(figures.split())}: {citations[key]}" for key, figures in sources.items())
     by_figure = {figure: citations[key] for key, figures in sources.items() for figure in figures.split()}
     row = {name: float(value) if isinstance(value, int) else value for name, value in row.items()}
-    return Entry(Material(**row, source=told), family, aliases, MappingProxyType(by_figure))
+    return Entry(Material(**row, source=source), family, aliases, MappingProxyType(by_figure))

@@ -11,7 +11,6 @@ from neurok.core.articulation import Articulation
 from neurok.core.mesh import Mesh
 from neurok.dynamics.body import Body
 from neurok.dynamics.masses import face_thickness
-from neurok.inference.materials import STIFF
 from neurok.kinematics.articulated import ArticulatedSpace
 from neurok.kinematics.elastic import ELASTIC_SPACE, ElasticSpace, ElasticSpaceConfig, elastic_space, still_beside
 from neurok.kinematics.mixed import MixedSpace
@@ -45,7 +44,7 @@ def soften(
     if joints is not None and joints.dof:
         return _soft_parts(body, joints, anyway, config)
     space = None
-    if anyway or float(body.stuff.young.min()) <= STIFF:
+    if anyway or body.stuff.is_soft.any():
         bends = body.poses.learned_bends
         space = elastic_space(body.mesh, body.stuff, face_thickness(body), fixed, bends, config.space)
     if space is None or not (anyway or space.sag >= config.space.visible_sag):
@@ -62,7 +61,7 @@ def _soft_parts(body: Body, joints: Articulation, anyway: bool, config: SoftConf
     owners = joints.vertex_parts
     for part in np.unique(owners[bends.bends]):
         mine = owners == part
-        if not anyway and float(body.stuff.young[mine].min()) > STIFF:
+        if not anyway and not body.stuff.is_soft[mine].any():
             continue
         space = _part_space(body, mesh, mine, config)
         if space is not None and (anyway or space.sag >= config.space.visible_sag):
