@@ -75,6 +75,21 @@ def test_one_door_alone_has_nowhere_to_slide():
     assert asked("a nightstand with sliding doors", single) is single
 
 
+@pytest.mark.parametrize("style", ["double door", "inner door"])
+def test_leaves_of_a_sliding_door_run_aside_before_the_frame(style):
+    plain = drawn("door", style)
+    made = asked("a sliding door", plain)
+    frame = max(float(ends_of(part)[1, 2]) for part in made.parts if part.name in ("jamb", "lintel"))
+    leaves = sorted((part for part in made.parts if part.name == "door"), key=lambda part: part.centre[0])
+    assert len(leaves) == sum(part.name == "door" for part in plain.parts)
+    for leaf in leaves:
+        assert ends_of(leaf)[0, 2] > frame
+        assert leaf.hinge.upper == pytest.approx(float(np.ptp(ends_of(leaf)[:, 0])))
+    assert leaves[-1].hinge.axis[0] == 1.0
+    assert len(leaves) == 1 or leaves[0].hinge.axis[0] == -1.0
+    assert bodies(made) == 1
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_a_bunk_bed_has_two_mattresses_in_one_piece_with_room_to_sit(seed):
     bed = draw("bed", np.random.default_rng(seed))

@@ -30,6 +30,9 @@ SITTING = 0.75  # free height above the lower bed of two, in which one can sit (
 GUARD = 0.26  # height of the guard rails above the upper mattress (EN 747 asks for 0.16, and the mattress gives way)
 POST, RUNG, STILE = 0.06, 0.25, 0.03  # sides of posts, steps of the ladder, thickness of its stiles
 FREEZER, LID = 0.86, 0.07  # height of a chest freezer, and of its lid before it gets that size
+FITTINGS = frozenset({"hinge", "lock"})
+"""Parts of hinged doors that sliding ones have none of."""
+
 TRIM = frozenset({"corner", "strap", "clasp", "foot", "leg", "band"})
 """Parts of a box that a freezer has none of."""
 
@@ -61,13 +64,56 @@ def sliding_doors(assembly: Assembly, request: Request) -> Assembly | None:
     rows = [row for row in _rows(assembly) if len(row) > 1]
     if not rows:
         return None
-    moving = [number for row in rows for number in row]
-    pulls = [k for k, part in enumerate(assembly.parts) if part.role == "handle" and part.parent in moving]
-    parts = list(removed(assembly, pulls).parts) if pulls else list(assembly.parts)
-    metal = assembly.parts[pulls[0]].appearance if pulls else in_colour(assembly.parts[0].appearance, "grey")
+    parts, metal = _without_pulls(assembly, [number for row in rows for number in row])
     for row in (row for row in _rows(replace(assembly, parts=tuple(parts))) if len(row) > 1):
         _hang(parts, row, metal)
     return replace(assembly, parts=tuple(in_order(parts)))
+
+
+def sliding_leaves(assembly: Assembly, request: Request) -> Assembly | None:
+    """The leaves of a door hang on a rail before the frame and run to its sides, over the wall."""
+    rows = _rows(assembly)
+    if len(rows) != 1:
+        return None
+    parts, metal = _without_pulls(assembly, rows[0])
+    (row,) = _rows(replace(assembly, parts=tuple(parts)))
+    ends = np.stack([ends_of(parts[number]) for number in row])
+    wide = ends[:, 1, 0] - ends[:, 0, 0]
+    ways = [-1.0, 1.0] if len(row) == 2 else [1.0]
+    low, high = float(ends[0, 0, 0]) - (wide[0] if len(row) == 2 else 0.0), float(ends[-1, 1, 0] + wide[-1])
+    face, top = float(reach_of(parts[0])[1, 2]), float(ends[:, 1, 1].max())
+    thick = float((ends[:, 1, 2] - ends[:, 0, 2]).max())
+    plane = face + max(_proud(parts, number)[0] for number in row) + PLAY
+    maker = Maker(assembly.category)
+    maker.parts = parts
+    beam = board_between((low, top, face - 2 * SINK), (high, float(reach_of(parts[0])[1, 1]), plane + thick + PLAY))
+    rail = maker.add("rail", beam, metal, 0, "sliding")
+    for k, number in enumerate(row):
+        box = np.array([[*ends[k, 0, :2], plane], [ends[k, 1, 0], top + SINK, plane + thick]])
+        _slide(maker, number, box, ways[k], float(wide[k]), rail, metal)
+    return replace(assembly, parts=tuple(in_order(parts)))
+
+
+def _without_pulls(assembly: Assembly, doors: Sequence[int]) -> tuple[list[Part], Appearance]:
+    """The parts without the grips, locks and hinges that doors that slide have none of; and what those look like."""
+    gone = [k for k, p in enumerate(assembly.parts) if (p.parent in doors and p.role == "handle") or p.name in FITTINGS]
+    metal = assembly.parts[gone[0]].appearance if gone else in_colour(assembly.parts[0].appearance, "grey")
+    return list(removed(assembly, gone).parts) if gone else list(assembly.parts), metal
+
+
+def _slide(maker: Maker, number: int, box: np.ndarray, way: float, travel: float, rail: int, metal: Appearance) -> None:
+    """Put a door into a box on its rail, with a flush pull at the edge that goes last."""
+    parts, old = maker.parts, maker.parts[number]
+    new = boxed(old, *box)
+    hinge = Hinge("prismatic", (way, 0.0, 0.0), new.centre, 0.0, travel)
+    edge = box[0, 1] if abs(box[0, 1] - parts[rail].centre[1]) < abs(box[1, 1] - parts[rail].centre[1]) else box[1, 1]
+    meets = np.array([new.centre[0], edge, new.centre[2]])
+    parts[number] = replace(new, hinge=hinge, parent=rail, meets=meets, style=(*old.style, "sliding"))
+    for child in _below(parts, number):
+        parts[child] = shifted(parts[child], new.centre - old.centre)
+    at = np.array([box[0, 0] + 2 * LAP if way > 0 else box[1, 0] - 2 * LAP, new.centre[1], box[1, 2]])
+    pull = board_between(at - PULL / 2 * (1, 1, 2), at + PULL / 2 * (1, 1, 0) + (0.0, 0.0, PLAY / 2))
+    maker.add("handle", pull, metal, number, "cup")
 
 
 def _rows(assembly: Assembly) -> list[list[int]]:
@@ -100,22 +146,14 @@ def _hang(parts: list[Part], row: Sequence[int], metal: Appearance) -> None:
         for y in (low[1], high[1] - RAIL)
     ]  # fmt: skip
     for k, number in enumerate(row):
-        old, plane = parts[number], planes[k % 2]
+        plane = planes[k % 2]
         left, right = ends[k, :, 0]
         left, right = left - (LAP / 2 if k else 0.0), right + (LAP / 2 if k + 1 < len(row) else 0.0)
         way = 1.0 if k + 1 < len(row) else -1.0
         beside = ends[k + int(way)]
         travel = min(right - left, float(beside[1, 0] - beside[0, 0])) - LAP
-        bottom, top = low[1] + RAIL - SINK, high[1] - RAIL - PLAY
-        new = boxed(old, np.array([left, bottom, plane]), np.array([right, top, plane + thick]))
-        hinge = Hinge("prismatic", (way, 0.0, 0.0), new.centre, 0.0, travel)
-        meets = np.array([new.centre[0], low[1] + RAIL, plane + thick / 2])
-        parts[number] = replace(new, hinge=hinge, parent=rails[0], meets=meets, style=(*old.style, "sliding"))
-        for child in _below(parts, number):
-            parts[child] = shifted(parts[child], new.centre - old.centre)
-        at = np.array([left + 2 * LAP if way > 0 else right - 2 * LAP, (bottom + top) / 2, plane + thick])
-        pull = board_between(at - PULL / 2 * (1, 1, 2), at + PULL / 2 * (1, 1, 0) + (0.0, 0.0, PLAY / 2))
-        maker.add("handle", pull, metal, number, "cup")
+        box = np.array([[left, low[1] + RAIL - SINK, plane], [right, high[1] - RAIL - PLAY, plane + thick]])
+        _slide(maker, number, box, way, travel, rails[0], metal)
 
 
 def _proud(parts: Sequence[Part], number: int) -> tuple[float, float]:
@@ -222,6 +260,7 @@ def _plain(part: Part) -> Part:
 
 FEATURES = (
     Feature("sliding", "cabinet", frozenset({"sliding"}), sliding_doors),
+    Feature("sliding", "door", frozenset({"sliding"}), sliding_leaves),
     Feature("bunk", "bed", frozenset({"bunk", "bunk bed", "bunks"}), bunk_bed),
     Feature("chest freezer", "box", frozenset({"chest freezer"}), chest_freezer),
 )

@@ -12,6 +12,7 @@ from neurok.catalogue.parts import Assembly, Part
 from neurok.catalogue.prompts import PARTNERS
 from neurok.catalogue.vocabulary import article
 from neurok.core.material_library import library
+from neurok.generation.edit_request import RESIZES
 from neurok.generation.features import FEATURES
 from neurok.generation.lexicon import FILLER, WHOLE, Meaning, Span, can_have, category_words, narrower
 from neurok.generation.request import FAMILY_WORDS, PIECES, Request
@@ -28,6 +29,9 @@ SEEN: dict[str, Callable[[str, Assembly, Sequence[Part]], bool]] = {
     "feel": lambda value, whole, parts: any(part.appearance.feel == value for part in parts),
 }
 """Whether a word of each kind can be seen in an object, given the parts that it was said of."""
+
+
+QUALITIES = frozenset({"style", "colour", "material", "pattern", "feel"})
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,17 @@ def word_uses(
         is_known = span.meanings or span.start in resized
         found.append(WordUse(word, "missed" if reason else "used" if is_known else "unknown", reason))
     return tuple(found)
+
+
+def edit_uses(spans: Iterable[Span], unknown: Iterable[str], assembly: Assembly) -> tuple[WordUse, ...]:
+    """What became of the words of an edit; parts that it names and cannot change were refused before."""
+    found = []
+    for span in spans:
+        is_quality = bool(span.kinds) and set(span.kinds) <= QUALITIES and span.words[0] not in RESIZES
+        is_lost = is_quality and not any(_is_seen(one, span, assembly, assembly.parts) for one in span.meanings)
+        reason = f"'{span.text}' did not come out; another seed may have it." if is_lost else ""
+        found.append(WordUse(span.text, "missed" if is_lost else "used", reason))
+    return (*found, *(WordUse(word, "unknown") for word in unknown))
 
 
 def _reason(span: Span, rest: Sequence[Span], request: Request, assembly: Assembly, resized: frozenset[int]) -> str:
