@@ -17,10 +17,10 @@ from neurok.core import Asset
 from neurok.errors import FormatError, NeurokError
 from neurok.generation import sentence_states
 from neurok.generation.attachment import Attached, attach
-from neurok.generation.augmentation import framed, on_plain
 from neurok.generation.context import conditioning_of, words_of
 from neurok.generation.edit_request import Reading, read_edit
 from neurok.generation.editing import edited
+from neurok.generation.framing import framed, on_plain
 from neurok.generation.photo import Photo
 from neurok.generation.pictures import SIDE, CameraView, take_pictures
 from neurok.generation.request import Request
