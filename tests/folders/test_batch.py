@@ -12,10 +12,11 @@ import pytest
 
 from neurok.cli import main
 from neurok.errors import NeurokError
-from neurok.folders.processes import Ended, Limited, Limits
+from neurok.folders.processes import Limited
 from neurok.folders.run import batch
 from neurok.folders.store import BatchSettings
 from neurok.io import load, save
+from neurok.sandbox import Ended, Limits
 
 NAMES = ("bent", "crash", "fine", "good", "hang", "hungry", "well")
 

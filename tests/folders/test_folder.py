@@ -13,11 +13,12 @@ from neurok.errors import NeurokError
 from neurok.folders.check import check_within
 from neurok.folders.flags import LIMITS
 from neurok.folders.materials import check_folder, edit_folder, propose_folder
-from neurok.folders.processes import Limited, Limits
+from neurok.folders.processes import Limited
 from neurok.folders.records import AnnotationStore
 from neurok.folders.store import find_sources
 from neurok.io import load, save
 from neurok.modelling.shapes import box
+from neurok.sandbox import Limits
 
 pytestmark = pytest.mark.slow
 

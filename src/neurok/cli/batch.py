@@ -25,8 +25,8 @@ from neurok.folders.store import PICTURE
 
 if TYPE_CHECKING:
     from neurok.core import Asset
-    from neurok.folders.processes import Limits
     from neurok.folders.store import BatchSettings
+    from neurok.sandbox import Limits
 
 
 CommandName = Literal["articulate", "convert", "inspect", "materials", "plan", "pose", "render", "sample", "simulate"]
@@ -114,12 +114,12 @@ class BatchCommand(Command):
         return {"out": str(self.out), "objects": len(records), "states": states, **settings.as_dict()}
 
     def _limits(self) -> Limits:
-        from neurok.folders.processes import Limits
+        from neurok.sandbox import Limits
 
         for name, value in (("--limit", self.limits.limit), ("--memory", self.limits.memory)):
             if not value > 0.0:
                 raise NeurokError(f"{name} must be above 0, got {value:g}.")
-        return Limits(self.limits.limit, self.limits.memory * 1e9)
+        return Limits(seconds=self.limits.limit, memory=self.limits.memory * 1e9)
 
     def _settings(self) -> BatchSettings:
         """What is done to every object, checked once for all of them."""
