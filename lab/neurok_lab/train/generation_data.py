@@ -12,7 +12,6 @@ import torch
 from jaxtyping import Float, Int, UInt8
 from torch import Tensor
 
-from neurok.catalogue.captions import captions
 from neurok.catalogue.categories import split_of
 from neurok.catalogue.parts import Assembly
 from neurok.errors import NeurokError
@@ -29,6 +28,7 @@ from neurok.generation.fields import (
 )
 from neurok.generation.numbers import WIDTH, Standard, row_of, scale_of, used_by
 from neurok.generation.part_list import Lists, stack_lists
+from neurok_lab.data.captions import captions
 from neurok_lab.data.household import number_of, read_households
 from neurok_lab.data.household_pictures import PictureSet
 

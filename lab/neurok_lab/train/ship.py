@@ -38,7 +38,8 @@ from neurok_lab.train.views import ViewRecipe
 from neurok_lab.train.views_data import UNSEEN_PACKS
 
 KINDS = (
-    DeformationRecipe, ArticulationRecipe, PartRecipe, PieceRecipe, PartListRecipe, FlowRecipe, PictureRecipe, ViewRecipe,
+    DeformationRecipe, ArticulationRecipe, PartRecipe, PieceRecipe, PartListRecipe, FlowRecipe, PictureRecipe,
+    ViewRecipe,
 )  # fmt: skip
 RECIPES: dict[str, type[RunConfig]] = {recipe.task: recipe for recipe in KINDS}
 
@@ -95,7 +96,7 @@ CARDS: dict[str, dict[str, Any]] = {
         ],
     },
     "views": {
-        "what": "what moves, how and about which axis, seen from outside: for every cell of a view of normals and depth",
+        "what": "what moves, how and about which axis, seen from outside: for each cell of a view of normals and depth",
         "limits": [
             "Up must be known, and the object should stand along its own axes; colours are not looked at.",
             "Parts smaller than a cell of a view (a fortieth of its width) are not seen, nor is what is inside.",

@@ -73,7 +73,7 @@ class ViewRecipe(RunConfig):
 
     def build(self) -> ViewTask:
         task = ViewTask(self.model)
-        task.model.trunk.frozen = self.frozen
+        task.model.trunk.freeze(self.frozen)
         if self.wheel is not None:
             fill_trunk(task.model.trunk, read_wheel(Path(self.wheel)))
         return task.to(memory_format=torch.channels_last)  # type: ignore[call-overload, no-any-return]

@@ -1,7 +1,7 @@
 """Views of objects with true joints, and of objects that stand still: rendered once, kept small, drawn as batches.
 
 A file of an object holds some views of it at rest and some with joints partly opened: normals, depth and the body that
-each cell shows, and for each state a table of its bodies. Targets of the network follow from these when a view is drawn.
+each cell shows, and for each state a table of its bodies. Targets follow from these when a view is drawn.
 """
 
 from __future__ import annotations
@@ -215,13 +215,13 @@ def _shown(
     cameras = [_anywhere(mesh.vertices, rng, config) for _ in range(count)]
     views = [scene.view(camera) for camera in cameras]
     around = [scene.view(Camera.at(*way, mesh.vertices), 96) for way in ROUND]
-    table = _table(joints, part_bodies, _boxes([*views, *around], face_bodies, int(part_bodies.max())))
+    table = body_table(joints, part_bodies, seen_boxes([*views, *around], face_bodies, int(part_bodies.max())))
     low = np.stack([v.faces for v in views])
     return {
         "normals": np.stack([np.rint(127 * v.normals) for v in views]).astype(np.int8),
         "depth": np.stack([np.rint(8000 * np.clip(v.depth, -4, 4)) for v in views]).astype(np.int16),
         "mask": low >= 0,
-        "body": np.stack([_cell_bodies(v, face_bodies) for v in views]),
+        "body": np.stack([cell_bodies(v, face_bodies) for v in views]),
         "rotation": np.stack([v.camera.rotation for v in views]).astype(np.float32),
         "place": np.stack([np.append(v.camera.centre, v.camera.half) for v in views]).astype(np.float32),
         "state": np.full(count, state, dtype=np.int16),
@@ -237,13 +237,13 @@ def _anywhere(vertices: np.ndarray, rng: np.random.Generator, config: ViewDataCo
     return Camera(camera.rotation, camera.centre + aside @ camera.rotation, zoom * camera.half)
 
 
-def _cell_bodies(view: View, face_bodies: np.ndarray) -> np.ndarray:
+def cell_bodies(view: View, face_bodies: np.ndarray) -> np.ndarray:
     """255 where there is nothing."""
     faces = cells(view.faces)
     return np.where(faces >= 0, np.minimum(face_bodies[np.maximum(faces, 0)], 254), 255).astype(np.uint8)
 
 
-def _boxes(views: list[View], face_bodies: np.ndarray, count: int) -> Float[np.ndarray, "B 2 3"]:
+def seen_boxes(views: list[View], face_bodies: np.ndarray, count: int) -> Float[np.ndarray, "B 2 3"]:
     """Boxes of what is seen of each body; NaN for those that are not."""
     boxes = np.full((count, 2, 3), np.nan)
     points = np.concatenate([v.camera.outside(v.points[v.faces >= 0]) for v in views])
@@ -254,7 +254,7 @@ def _boxes(views: list[View], face_bodies: np.ndarray, count: int) -> Float[np.n
     return boxes
 
 
-def _table(joints: tuple[Joint, ...], part_bodies: np.ndarray, boxes: np.ndarray) -> Float[np.ndarray, "B 13"]:
+def body_table(joints: tuple[Joint, ...], part_bodies: np.ndarray, boxes: np.ndarray) -> Float[np.ndarray, "B 13"]:
     """Turns or not, axis, origin and box of each body."""
     rows = np.zeros((len(boxes), 13))
     for part, joint in enumerate(joints):
@@ -274,7 +274,7 @@ class Shots:
 
     @staticmethod
     def read(path: Path) -> Shots:
-        split, kind, name = path.stem.split("-", 2)
+        _, kind, name = path.stem.split("-", 2)
         with np.load(path, allow_pickle=False) as stored:
             return Shots(name, kind, dict(stored))
 
@@ -316,7 +316,7 @@ def drawn(shots: Shots, number: int, is_mirrored: bool) -> tuple[Float[np.ndarra
     arrays, camera = shots.arrays, shots.camera(number)
     mask, normals = arrays["mask"][number], arrays["normals"][number].astype(np.float32) / 127
     depth, body = arrays["depth"][number].astype(np.float32) / 8000, arrays["body"][number]
-    frame, bodies = camera.frame, _in_view(shots.bodies(number), camera)
+    frame, bodies = camera.frame, in_view(shots.bodies(number), camera)
     across, down = np.meshgrid(grid(len(depth)), -grid(len(depth)))
     points = cells(np.stack([across, down, depth], axis=-1))
     if is_mirrored:
@@ -329,7 +329,7 @@ def drawn(shots: Shots, number: int, is_mirrored: bool) -> tuple[Float[np.ndarra
 MIRROR = np.array([-1.0, 1.0, 1.0])
 
 
-def _in_view(bodies: Bodies, camera: Camera) -> Bodies:
+def in_view(bodies: Bodies, camera: Camera) -> Bodies:
     """Bodies in a view: axes and origins in its frame, boxes along the object's axes as the view orders them."""
     turned = camera.frame @ camera.rotation  # rows: the ordered axes, in the object's frame
     ends = np.stack([(side - camera.centre) @ turned.T / camera.half for side in (bodies.low, bodies.high)])

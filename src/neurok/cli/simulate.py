@@ -12,6 +12,7 @@ import tyro
 from neurok.cli.flags import (
     ForceFlag,
     JsonFlag,
+    MassFlags,
     NodesFlag,
     OutFlag,
     PlanFlag,
@@ -192,6 +193,7 @@ class Simulate(Command):
 
     loads: tyro.conf.OmitArgPrefixes[LoadFlags] = field(default_factory=LoadFlags)
     matter: tyro.conf.OmitArgPrefixes[MatterFlags] = field(default_factory=MatterFlags)
+    weighing: tyro.conf.OmitArgPrefixes[MassFlags] = field(default_factory=MassFlags)
     stepping: tyro.conf.OmitArgPrefixes[SteppingFlags] = field(default_factory=SteppingFlags)
 
     def run(self) -> dict[str, Any]:
@@ -256,6 +258,8 @@ class Simulate(Command):
             changes["nodes"] = self.nodes
         changes |= _given(self, "act", "space") | _given(self.loads, "strength", "jolt")
         changes |= _given(self.matter, "density", "damping", "joint_damping", "joint_friction")
+        for given in _noted(problems, lambda _: self.weighing.given(), ["mass"]):
+            changes |= given
         for vector in parse(lambda text: parse_vector(text, "the rotation"), self.loads.rotate and [self.loads.rotate]):
             changes["rotation"] = vector
         if self.drop is not None:

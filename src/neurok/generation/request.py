@@ -41,6 +41,12 @@ PIECES = frozenset({"part", "parts", "piece", "pieces", "component", "components
 FAMILY_WORDS = frozenset(
     {"wood", "wooden", "timber", "metal", "cloth", "fabric", "textile", "plastic", "ceramic", "leather", "foam"}
 )
+STAND_INS = {
+    ("chair", "top"): "seat", ("door", "leaf"): "door", ("laptop", "shell"): "base", ("bin", "top"): "lid",
+    ("crib", "side panel"): "gate", ("box", "top"): "lid",
+}  # fmt: skip
+"""What people call a part of a category otherwise than its lists do: the top of a stool is its seat."""
+
 COMMON = (
     0.05  # share of a category's objects from which a name is taken literally; else it may stand for a commoner one
 )
@@ -228,7 +234,9 @@ class _Reader:
             possible = [part for part in [*exact, *parts] if part in share]
             if exact and share.get(exact[0], 0.0) >= COMMON:
                 return exact[0]
-            return max(possible, key=lambda part: share[part]) if possible else (exact or parts)[0]
+            if possible:
+                return max(possible, key=lambda part: share[part])
+            return STAND_INS.get((self.category, (exact or parts)[0]), (exact or parts)[0])
         is_whole = kinds.get("category") == self.category and not {"colour", "material"} & set(kinds)
         return WHOLE if "category" in kinds and is_whole else None
 

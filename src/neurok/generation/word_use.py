@@ -12,7 +12,7 @@ from neurok.catalogue.parts import Assembly, Part
 from neurok.catalogue.prompts import PARTNERS
 from neurok.catalogue.vocabulary import article
 from neurok.core.material_library import library
-from neurok.generation.lexicon import WHOLE, Meaning, Span, can_have, category_words, narrower
+from neurok.generation.lexicon import FILLER, WHOLE, Meaning, Span, can_have, category_words, narrower
 from neurok.generation.request import FAMILY_WORDS, PIECES, Request
 
 Outcome = Literal["used", "unknown", "missed"]
@@ -39,21 +39,25 @@ class WordUse:
     """A sentence: why it was in vain."""
 
 
-def word_uses(spans: Iterable[Span], request: Request, assembly: Assembly) -> tuple[WordUse, ...]:
-    """What became of every word that says something; words that only hold a sentence together are left out."""
-    spans = [span for span in spans if not span.is_filler]
-    return tuple(_use(span, spans[k + 1 :], request, assembly) for k, span in enumerate(spans))
+def word_uses(
+    spans: Iterable[Span], request: Request, assembly: Assembly, resized: Iterable[int] = ()
+) -> tuple[WordUse, ...]:
+    """What became of every word that says something; words that only hold a sentence together are left out.
+
+    Args:
+        resized: First words of the spans by which parts or the whole were made larger or smaller.
+    """
+    found = []
+    spans, resized = [span for span in spans if not span.is_filler], frozenset(resized)
+    for k, span in enumerate(spans):
+        word = f"{span.text} (as {span.meant})" if span.meant else span.text
+        reason = _reason(span, spans[k + 1 :], request, assembly, resized) if span.meanings else ""
+        is_known = span.meanings or span.start in resized
+        found.append(WordUse(word, "missed" if reason else "used" if is_known else "unknown", reason))
+    return tuple(found)
 
 
-def _use(span: Span, rest: Sequence[Span], request: Request, assembly: Assembly) -> WordUse:
-    word = f"{span.text} (as {span.meant})" if span.meant else span.text
-    if not span.meanings:
-        return WordUse(word, "unknown")
-    reason = _reason(span, rest, request, assembly)
-    return WordUse(word, "missed" if reason else "used", reason)
-
-
-def _reason(span: Span, rest: Sequence[Span], request: Request, assembly: Assembly) -> str:
+def _reason(span: Span, rest: Sequence[Span], request: Request, assembly: Assembly, resized: frozenset[int]) -> str:
     """Why a word that is known was in vain; nothing when it was not."""
     category, target, parts = assembly.category, dict(request.targets).get(span.start, WHOLE), span.values("part")
     if parts and set(parts) <= set(request.without):
@@ -62,14 +66,17 @@ def _reason(span: Span, rest: Sequence[Span], request: Request, assembly: Assemb
     if set(span.kinds) == {"number"}:
         return _miscounted(int(span.kinds["number"]), rest, target, request, assembly)
     group = assembly.parts if target == WHOLE else _named(assembly, target)
+    if span.words[0] in FILLER or span.start in resized or (parts and target not in parts and group):
+        return ""
     if any(_is_seen(meaning, span, assembly, group) for meaning in span.meanings):
         return f"'{span.text}': {lost}." if (lost := narrower(category).get(span.text)) else ""
     if "category" in span.kinds and not parts:
         return f"'{span.text}' is left out: one object is made at a time."
     if parts or not group:
         name = target if target != WHOLE else parts[0]
-        why = "though one was asked for" if can_have(category, name) else f"{article(category)} is made without"
-        return f"There is no {name} on it, {why}."
+        if can_have(category, name):
+            return f"There is no {name} on it, though one was asked for."
+        return f"'{span.text}' is not possible: {article(category)} is made without {article(name)}."
     what = "" if target == WHOLE else f" of the {target}"
     if _is_possible(span, category, target):
         return f"'{span.text}'{what} did not come out; another seed may have it."
@@ -82,7 +89,7 @@ def _miscounted(count: int, rest: Sequence[Span], target: str, request: Request,
         kinds = len(groups(assembly))
         return "" if kinds == count else f"{count} kinds of parts were asked for, it has {kinds}."
     if target == WHOLE:
-        return "" if count == 1 else f"One object is made at a time, not {count}; say --count {count}."
+        return "" if count == 1 else f"{count} counts no part of it; one object is made at a time (--count makes more)."
     wanted = sum(one.count or 0 for one in request.parts if one.part == target)
     total = sum(part.repeat.total for part in assembly.parts if part.name == target)
     return "" if total == wanted else f"{wanted} of {target} were asked for, it has {total}."

@@ -17,6 +17,7 @@ from jaxtyping import Int
 
 from neurok.bodyplan.bodies import MOST_PIECES, find_parts, merge_components
 from neurok.bodyplan.config import SIMULATED, STILL
+from neurok.bodyplan.contacts import contact_graph, find_base
 from neurok.bodyplan.feasibility import Feasibility
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.plan import BodyPlan, Origin, PlannedBody, connected_pieces, with_bodies
@@ -217,10 +218,11 @@ def _part_groups(mesh: Mesh, grouper: Grouper | None) -> Groups | None:
 
 
 def _ask_networks(found: _Bodies, ensemble: Ensemble) -> tuple[Search, Evidence]:
-    """What joint network and search say of the bodies; those of the grouping network have the base first."""
+    """What joint network and search say of the bodies, which hang on what carries most and is least likely to move."""
     from neurok.learned.joints import predict_joints
 
-    base = 0 if found.groups is not None and found.origin == "pieces" else None
+    moves = None if found.groups is None else found.groups.moves
+    base = find_base(contact_graph(found.mesh), found.mesh.up_vector, moves)
     prediction = predict_joints(found.mesh, ensemble, pieces=found.origin == "pieces", base=base)
     assert prediction.search is not None, "it was asked"
     return prediction.search, gather_evidence(prediction, found.groups)

@@ -235,8 +235,9 @@ def _made_of(model: Model, space: KinematicSpace, entry: SceneObject) -> dict[st
         return {"density": float(found.density.mean()) if entry.density is None else entry.density}
     if entry.density is None:
         return {"materials": found}
-    dense = (replace(one, density=entry.density) if one.name in guessed else one for one in found.materials)
-    return {"materials": replace(found, materials=tuple(dense))}
+    free = np.array([one.name in guessed for one in found.materials])[found.ids]
+    density = np.where(free, entry.density, found.density)
+    return {"materials": replace(found, values={**found.values, "density": density})}
 
 
 def _weighed(body: Body, touched: Bool[np.ndarray, " V"]) -> Body:

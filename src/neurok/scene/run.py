@@ -307,7 +307,10 @@ def _understood(thing: SceneObject, weights: Weights | None) -> Model:
         up=thing.up,
         nodes=thing.nodes,
     )
-    return understand(model, materials=thing.materials_file) if thing.materials_file else model
+    wall = None if thing.thickness is None else thing.thickness * model.mesh.unit
+    return understand(
+        model, materials=thing.materials_file or None, mass=thing.mass, hollow=thing.hollow, thickness=wall
+    )
 
 
 def _with_frames(scene: Scene, models: Sequence[Model]) -> Scene:

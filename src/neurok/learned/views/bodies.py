@@ -37,6 +37,9 @@ class GroupingConfig:
     alike: float = 0.5
     """... if these overlap by more than this [intersection over union]."""
 
+    same_box: float = 0.6
+    """Clusters whose boxes overlap by more than this are one body [intersection over union]."""
+
     surest: float = 5.0
     """Log-odds are cut off here."""
 
@@ -48,6 +51,9 @@ class GroupingConfig:
 
     near: int = 6
     """Votes that a face listens to."""
+
+    far: float = 2.0
+    """Votes farther than this from a face say less of it than that it is hidden, and so of the base [nodes]."""
 
     smooth: float = 2.0
     """What neighbours across an edge without a bend count beside a face's own votes ..."""
@@ -79,16 +85,31 @@ def group_votes(votes: Votes, config: GroupingConfig = GROUPING) -> SeenBodies:
     count = int(nodes.max(initial=-1)) + 1
     first, second, weights = _edges(votes, nodes, count, config)
     owner = contracted(count + 1, first, second, weights)
-    labels = owner[nodes]
-    moving = [k for k in np.unique(labels) if k != owner[count]]
-    sizes = {k: int((labels == k).sum()) for k in moving}
-    bodies = sorted((k for k in moving if sizes[k] >= config.least), key=lambda k: -sizes[k])
+    labels = _of_one_box(votes, owner[nodes], int(owner[count]), config)
+    moving, sizes = np.unique(labels[labels != owner[count]], return_counts=True)
+    bodies = [k for k, size in sorted(zip(moving, sizes, strict=True), key=lambda one: -one[1]) if size >= config.least]
     out, odds = np.zeros(len(votes), dtype=np.int64), [-np.inf]
     for number, k in enumerate(bodies, start=1):
         out[labels == k] = number
         chance = float(np.clip(votes.chances[labels == k].mean(), 1e-4, 1 - 1e-4))
         odds.append(float(np.log(chance / (1 - chance))))
     return SeenBodies(out, np.array(odds))
+
+
+def _of_one_box(votes: Votes, labels: Int[np.ndarray, " N"], base: int, config: GroupingConfig) -> Int[np.ndarray, " N"]:
+    """The same clusters, but those that no view sees to hang together are one if they tell of the same box."""
+    out = labels.copy()
+    found = [k for k in np.unique(labels) if k != base]
+    boxes = {k: (np.median(votes.low[labels == k], axis=0), np.median(votes.high[labels == k], axis=0)) for k in found}
+    size = {k: int((labels == k).sum()) for k in found}
+    kept: list[int] = []
+    for k in sorted(found, key=lambda one: -size[one]):
+        alike = [overlap(*(side[None] for side in (*boxes[k], *boxes[other])))[0] for other in kept]
+        if alike and max(alike) > config.same_box:
+            out[labels == k] = kept[int(np.argmax(alike))]
+        else:
+            kept.append(k)
+    return out
 
 
 def _nodes(votes: Votes, side: float) -> Int[np.ndarray, " N"]:
@@ -189,6 +210,7 @@ def label_faces(mesh: Mesh, votes: Votes, seen: SeenBodies, config: GroupingConf
     unary = np.zeros((mesh.face_count, count))
     for k in range(config.near):
         np.add.at(unary, (np.arange(mesh.face_count), seen.labels[index[:, k]]), weight[:, k])
+    unary[:, 0] += config.near * np.exp(-config.far)  # what nobody has seen from near stands still
     logits = np.log(unary / unary.sum(axis=1, keepdims=True) + 0.02)
     return _smoothed(mesh, logits, config)
 

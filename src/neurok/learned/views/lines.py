@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +15,9 @@ ALONG = 0.94
 
 PLACE = 0.08
 """Votes nearer than this tell of the same place of an axis [sizes of the object]."""
+
+THIN = 0.02
+"""Sides of a box are at least so long when places on them are told apart [sizes of the object]."""
 
 DOUBT = 0.03
 """Share of votes that any place has: the network may be wrong about all."""
@@ -55,6 +58,7 @@ class BodyVotes:
     weights: Float[np.ndarray, " M"]
     low: Float[np.ndarray, " 3"]
     high: Float[np.ndarray, " 3"]
+    _best: dict[int, float] = field(default_factory=dict)
 
     @staticmethod
     def of(votes: Votes, mine: np.ndarray, low: np.ndarray | None = None, high: np.ndarray | None = None) -> BodyVotes:
@@ -87,7 +91,8 @@ class BodyVotes:
             chance *= float(np.abs(axis @ self.oblique)) ** 8
         if not turns:
             return (1.0 - self.turning) * chance
-        return self.turning * chance * self.place(axis, origin, number)
+        # The best place of a direction has all that the direction has: slides have no place to be wrong about.
+        return self.turning * chance * min(1.0, self.place(axis, origin, number) / self._best_place(number))
 
     def place(self, axis: Float[np.ndarray, " 3"], origin: Float[np.ndarray, " 3"], number: int) -> float:
         """How likely an axis of a known direction is there: the share of votes that tell of the place, and the place's
@@ -98,9 +103,16 @@ class BodyVotes:
         if number == OBLIQUE:
             return near * DOUBT
         others = [k for k in range(3) if k != number]
-        share = (origin - self.low)[others] / np.maximum((self.high - self.low)[others], 0.02)
-        row, column = (int(k) for k in np.clip(np.rint(2 * share), 0, 2))
+        middle, side = (self.low + self.high)[others] / 2, np.maximum((self.high - self.low)[others], THIN)
+        row, column = (int(k) for k in np.clip(np.rint(2 * (origin[others] - middle) / side + 1), 0, 2))
         return near * (float(self.spots[number, row, column]) + DOUBT)
+
+    def _best_place(self, number: int) -> float:
+        if number not in self._best:
+            axis = self.oblique if number == OBLIQUE else np.eye(3)[number]
+            places = [self._densest(axis), *([] if number == OBLIQUE else self._corners(number))]
+            self._best[number] = max(self.place(axis, origin, number) for origin in places)
+        return self._best[number]
 
     def lines(self) -> list[SeenLine]:
         """Lines that are likely, best first; probabilities add up to one."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from neurok.core import Mesh
 from neurok.learned.views.camera import ROUND, Camera, Scene, View, cells
@@ -153,7 +153,7 @@ def _spots(said: Float[np.ndarray, "N 3 3"], order: np.ndarray, signs: np.ndarra
 
 
 def _pairs(
-    seen: Float[np.ndarray, "h w"], said: Float[np.ndarray, "K h w"]
+    seen: Bool[np.ndarray, "h w"], said: Float[np.ndarray, "K h w"]
 ) -> tuple[Int[np.ndarray, "E 2"], Float[np.ndarray, " E"]]:
     """Cells to the right and below of each, where both show something."""
     number = np.where(seen, np.cumsum(seen).reshape(seen.shape) - 1, -1)

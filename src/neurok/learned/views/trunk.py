@@ -91,9 +91,9 @@ class Trunk(nn.Module):
     The first ``frozen`` stages, which cost most and change least, learn no more while the others do.
     """
 
-    def __init__(self, channels: int = 3, frozen: int = 0) -> None:
+    def __init__(self, channels: int = 3) -> None:
         super().__init__()
-        self.frozen = frozen
+        self.frozen = 0
         self.stem = Convolution(channels, STEM, 3, 2)
         self.stages = nn.ModuleList()
         before = STEM
@@ -115,13 +115,23 @@ class Trunk(nn.Module):
                 maps.append(x)
         return maps
 
+    def freeze(self, count: int) -> None:
+        """Let the first stages learn no more; what was frozen before learns again."""
+        self.frozen = count
+        self.requires_grad_(True)
+        for module in self._still():
+            module.requires_grad_(False)
+        self.train(self.training)
+
     def train(self, mode: bool = True) -> Trunk:
         """What is frozen keeps its statistics, too."""
         super().train(mode)
-        if self.frozen:
-            for module in (self.stem, *self.stages[: self.frozen]):
-                module.eval()
+        for module in self._still():
+            module.eval()
         return self
+
+    def _still(self) -> list[nn.Module]:
+        return [self.stem, *list(self.stages)[: self.frozen]] if self.frozen else []
 
 
 def widened(kernel: Float[Tensor, "D 3 k k"], channels: int) -> Float[Tensor, "D C k k"]:
