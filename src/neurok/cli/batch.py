@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import tyro
 
 from neurok.cli.flags import JsonFlag, RayFlag, arg
-from neurok.cli.outputs import EXIT_CODES, Command, warn
-from neurok.cli.report import counting
+from neurok.cli.outputs import EXIT_CODES, Command, counting, warn
 from neurok.errors import NeurokError, counted
 from neurok.folders.run import BatchJob
 from neurok.folders.store import PICTURE, links_outside

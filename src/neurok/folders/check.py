@@ -32,7 +32,7 @@ from neurok.model import understand
 from neurok.rendering import Renderer, contact_sheet, render_mesh, save_video
 from neurok.sandbox import Ended
 from neurok.scene.description import Scene, SceneGround, SceneObject, SceneWorld
-from neurok.scene.measure import TrialConfig, measure, probes_of, weights_of
+from neurok.scene.outcome import TrialConfig, measure, probes_of, weights_of
 from neurok.scene.run import ReadyScene, prepare_scene, run_ready
 
 PICTURE_SIZE, MOMENT_SIZE, FILM_SIZE = (320, 240), (160, 120), (240, 180)

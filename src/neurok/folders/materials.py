@@ -34,7 +34,7 @@ from neurok.io import load, save
 from neurok.io.files import read_bytes
 from neurok.io.materials_file import write_materials
 from neurok.sandbox import Limits
-from neurok.scene.measure import TRIAL, TrialConfig
+from neurok.scene.outcome import TRIAL, TrialConfig
 
 FIELDS = ("asset", "part", "material", "accept", "why")
 YES, NO = ("true", "yes", "1", "accept"), ("false", "no", "0", "")
