@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from neurok.cli.flags import JsonFlag, NeededOut, RayFlag, SeedFlag, arg
-from neurok.cli.report import counting, progress, say
+from neurok.cli.outputs import counting, progress, say
 
 if TYPE_CHECKING:
     from neurok.core import Asset, Mesh
