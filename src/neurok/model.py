@@ -19,10 +19,11 @@ from neurok.bodyplan.config import POSSIBLE
 from neurok.bodyplan.editing import plan_of_joints
 from neurok.bodyplan.plan import BodyPlan
 from neurok.core import Articulation, Asset, Joint, Material, MaterialField, Mesh, material
+from neurok.core.material_library import soft_vertices
 from neurok.core.mesh import UpAxis
 from neurok.core.select import select_stuff
 from neurok.errors import NeurokError
-from neurok.inference.materials import STIFF, Proposals, hollowed, propose, soft_share
+from neurok.inference.materials import Proposals, hollowed, propose, soft_share
 from neurok.inference.plan import Method, PlanStudy, find_prior, study
 from neurok.inference.prior import condition_on_contacts
 from neurok.kinematics import ArticulatedSpace, KinematicSpace, LinearSpace
@@ -340,14 +341,17 @@ class Model:
 
     @cached_property
     def _found_plan(self) -> BodyPlan:
-        """The plan that counts over joints and clips of the file; what is found to bend does so if it may be soft."""
+        """The plan that counts over joints and clips of the file.
+
+        What is found to bend does so if it is soft; what is soft has no joint: leaves, straps and cushions yield.
+        """
         if self.given_plan is not None:
             return self.plan
         plan = self.study.plan
-        soft = (self.field_on(plan.mesh).young <= STIFF)[plan.mesh.faces].all(axis=1)
+        soft = soft_vertices(self.field_on(plan.mesh))[plan.mesh.faces].all(axis=1)
         share = np.bincount(plan.mesh.face_parts, soft, len(plan.bodies)) / np.bincount(plan.mesh.face_parts)
         bodies = (
-            replace(body, bends=body.bends and bool(some > MOSTLY_SOFT))
+            replace(body, joint=None) if some > MOSTLY_SOFT else replace(body, bends=False)
             for body, some in zip(plan.bodies, share, strict=True)
         )
         return replace(plan, bodies=tuple(bodies))

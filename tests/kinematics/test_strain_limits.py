@@ -127,7 +127,7 @@ def test_modes_of_foam_on_wood_are_modes_and_no_rigid_motions():
     mesh = joined(foam, wood)
     soft, stiff = replace(RUBBER, young=1e3), replace(RUBBER, young=1e10)
     stuff = MaterialField((soft, stiff), (np.arange(16) >= 8).astype(np.int64))
-    lattice = Lattice.of(mesh, stuff, np.full(mesh.face_count, 0.01), COARSE)
+    lattice = Lattice.of(mesh, stuff, np.full(mesh.face_count, 0.01), config=COARSE)
     modes = elastic_modes(lattice, np.zeros(len(lattice.nodes), dtype=bool), 6)
     mass = np.repeat(lattice.node_masses, 3)
     fields = modes.fields.reshape(6, -1)

@@ -15,10 +15,22 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from neurok.core.material import Material
+import numpy as np
+from jaxtyping import Bool
+
+from neurok.core.material import Material, MaterialField
 from neurok.errors import NeurokError
 
 FILE = Path(__file__).with_name("material_library.json")
+
+STIFF = 1e8
+"""Young's modulus [Pa] above which a material does not bend visibly: wood, metal, glass, hard plastics ..."""
+
+TEXTILE = ("fabric", "leather")
+"""... unless it is of a family that comes as thin sheets ..."""
+
+LIVING = ("plant",)
+"""... or as leaves and stalks."""
 
 NEAREST = 5
 """How many names are offered for one that is unknown."""
@@ -61,6 +73,26 @@ def material(name: str) -> Material:
     near = [other if known[other] == other else f"{known[other]} ({other})" for other in near]
     hint = f"the nearest are {', '.join(near)}" if near else f"there are {', '.join(sorted(library()))}"
     raise NeurokError(f"There is no material {name!r}; {hint}.")
+
+
+def is_soft(made_of: Material) -> bool:
+    """Whether things of this material yield; every engine and report goes by this."""
+    entry = library().get(made_of.name)
+    slender = entry is not None and entry.family in (*TEXTILE, *LIVING)
+    return (slender or made_of.young <= STIFF) and made_of.kind != "rigid"
+
+
+def soft_vertices(field: MaterialField) -> Bool[np.ndarray, " V"]:
+    """Which vertices are of something that yields."""
+    soft = np.array([is_soft(made_of) for made_of in field.materials])[field.ids]
+    own = field.values.get("young")
+    return soft if own is None else np.where(np.isnan(own), soft, own <= STIFF)
+
+
+def families(field: MaterialField) -> np.ndarray:
+    """Family of the material of each vertex; empty where the library does not know it."""
+    known = [library().get(made_of.name) for made_of in field.materials]
+    return np.array(["" if entry is None else entry.family for entry in known])[field.ids]
 
 
 def parse_material(text: str) -> tuple[str, str]:

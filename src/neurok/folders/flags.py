@@ -9,8 +9,7 @@ from typing import Any
 
 from neurok.core import Material
 from neurok.core.material import STANDARD_GRAVITY
-from neurok.core.material_library import library
-from neurok.inference.materials import STIFF
+from neurok.core.material_library import is_soft, library
 
 ACTIONS = {"stand": 0.0, "drop": 1.0, "throw": 2.0, "tilt": 0.0, "drag": 3.0, "wind": 3.0}
 """What is done to each object: it stands on the ground, and the five actions of ``neurok simulate --act``; and when
@@ -161,7 +160,7 @@ class Part:
 
     @property
     def is_soft(self) -> bool:
-        return self.material.young <= STIFF
+        return is_soft(self.material)
 
     @property
     def flows(self) -> bool:

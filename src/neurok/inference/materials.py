@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from neurok.core import Asset, Material, MaterialField, Mesh
-from neurok.core.material_library import library
+from neurok.core.material_library import is_soft, library, soft_vertices
 from neurok.core.select import Region, regions_of, select_stuff
 from neurok.errors import NeurokError
 from neurok.geometry.operators import closed_components, face_areas
@@ -50,9 +50,6 @@ class ProposalConfig:
 
 PROPOSAL = ProposalConfig()
 
-STIFF = 1e8
-"""Young's modulus [Pa] above which a material does not bend visibly: wood, metal, glass, hard plastics."""
-
 BY_HAND = "set by hand"
 """Reason of a material that somebody named."""
 
@@ -74,7 +71,7 @@ class Proposal:
 
     @property
     def is_soft(self) -> bool:
-        return self.material.young <= STIFF
+        return is_soft(self.material)
 
     @property
     def is_known(self) -> bool:
@@ -129,7 +126,7 @@ class Proposals:
 
 def soft_share(mesh: Mesh, field: MaterialField) -> float:
     """Share of the surface that is made of something soft."""
-    soft = (field.young <= STIFF)[mesh.faces].all(axis=1)
+    soft = soft_vertices(field)[mesh.faces].all(axis=1)
     areas = face_areas(mesh.vertices, mesh.faces)
     return float((areas * soft).sum() / max(float(areas.sum()), 1e-300))
 
@@ -203,7 +200,7 @@ def _propose(mesh: Mesh, region: Region, words: list[str], names: bool, config: 
     probability /= probability.sum()
     order = np.argsort(-probability, kind="stable")
     known = list(library())
-    soft = np.array([library()[name].material.young <= STIFF for name in known])
+    soft = np.array([is_soft(library()[name].material) for name in known])
     believed = soft == (float(probability[soft].sum()) > 0.5)  # soft or stiff is decided first: it matters most
     best = int(next(i for i in order if believed[i]))
     others = tuple((known[i], round(float(probability[i]), 3)) for i in order if i != best)[: config.alternatives]

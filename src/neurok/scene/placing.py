@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from neurok.core import Mesh
+from neurok.core.material_library import soft_vertices
 from neurok.core.select import select_vertices
 from neurok.dynamics.body import Body
 from neurok.dynamics.condition import Condition, Drag, Force, Ground, Impulse, Pin, Start, VertexValues
@@ -19,7 +20,6 @@ from neurok.dynamics.reduced.equations import Mechanics
 from neurok.dynamics.soft import soften
 from neurok.errors import NeurokError
 from neurok.geometry import lie
-from neurok.inference.materials import STIFF
 from neurok.kinematics import ArticulatedSpace, KinematicSpace
 from neurok.model import Model
 from neurok.scene.description import AUTO_DROP, Scene, SceneDrag, SceneError, SceneObject, SceneObstacle, Vector
@@ -151,7 +151,7 @@ def _softened(body: Body, entry: SceneObject) -> Body:
     """The body in its elastic space if it is soft, held where it is pinned; what is said of its space is believed."""
     if entry.space not in ("auto", "learned", "elastic") or body.materials is None:
         return body
-    if entry.space != "elastic" and body.poses.learned_bends is None and float(body.stuff.young.min()) > STIFF:
+    if entry.space != "elastic" and body.poses.learned_bends is None and not soft_vertices(body.stuff).any():
         return body
     if body.poses.stiffness is not None:  # it is elastic already, but may be pinned only now
         if not entry.pins or not body.free:
