@@ -37,7 +37,7 @@ class ElasticSpaceConfig:
     ridge: float = 1e-4
     """Twists of handles stay small unless they explain this share of a mode more."""
 
-    amplitude: float = 0.1
+    amplitude: float = 10.0
     """What a coordinate of 1 moves the liveliest point by, in sizes of the object."""
 
     visible_sag: float = 4e-4
