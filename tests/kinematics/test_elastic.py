@@ -156,7 +156,9 @@ def test_a_cup_stays_empty_and_a_cushion_with_an_open_seam_is_filled():
     config, thin = LatticeConfig(cells=300, most_cells=900), 0.005
     masses = []
     for faces in (ball.faces, ball.faces[seam], ball.faces[mouth]):
-        masses.append(Lattice.of(Mesh(ball.vertices, faces), stuff, np.full(len(faces), thin), config=config).masses.sum())
+        masses.append(
+            Lattice.of(Mesh(ball.vertices, faces), stuff, np.full(len(faces), thin), config=config).masses.sum()
+        )
     assert masses[1] > 0.8 * masses[0]
     assert masses[2] < 0.2 * masses[0]
 

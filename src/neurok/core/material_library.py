@@ -77,16 +77,13 @@ def material(name: str) -> Material:
 
 def is_soft(made_of: Material) -> bool:
     """Whether things of this material yield; every engine and report goes by this."""
-    entry = library().get(made_of.name)
-    slender = entry is not None and entry.family in (*TEXTILE, *LIVING)
-    return (slender or made_of.young <= STIFF) and made_of.kind != "rigid"
+    return bool(soft_vertices(MaterialField.uniform(made_of, 1))[0])
 
 
 def soft_vertices(field: MaterialField) -> Bool[np.ndarray, " V"]:
     """Which vertices are of something that yields."""
-    soft = np.array([is_soft(made_of) for made_of in field.materials])[field.ids]
-    own = field.values.get("young")
-    return soft if own is None else np.where(np.isnan(own), soft, own <= STIFF)
+    slender = np.isin(families(field), (*TEXTILE, *LIVING))
+    return np.asarray((slender | (field.young <= STIFF)) & (field.kind != "rigid"))
 
 
 def families(field: MaterialField) -> np.ndarray:

@@ -260,7 +260,9 @@ def _carried(
         frequencies=np.sqrt(modes.values) / (2 * np.pi),
         inertia=(features.T @ (mass[:, None] * features), features.T @ mass),
     )
-    limits = strain_limits(space, modes.values * scale**2, np.sqrt(modes.values), float(mass.sum()), config.strain)
+    limits = strain_limits(
+        space, shares, modes.values * scale**2, np.sqrt(modes.values), float(mass.sum()), config.strain
+    )
     return replace(space, reach=limits.reach(), strain_limits=limits)
 
 
