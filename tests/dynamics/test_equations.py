@@ -6,8 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from decoders import Decoder
+from neurok.catalogue.samples import make_sample
+from neurok.dynamics import World
 from neurok.dynamics.body import Body
-from neurok.dynamics.reduced.build import mechanics_of
+from neurok.dynamics.reduced.build import assemble, bind, mechanics_of
 from neurok.dynamics.reduced.equations import FeatureMechanics
 from neurok.geometry import lie
 from neurok.kinematics import ArticulatedSpace, LinearSpace
@@ -87,3 +89,26 @@ def test_rebasing_a_free_object_changes_neither_where_it_is_nor_how_it_moves(ran
     np.testing.assert_allclose(points.positions(after), points.positions(before), atol=1e-10)
     np.testing.assert_allclose(points.velocities(after), points.velocities(before), atol=1e-8)
     assert np.abs(new_q[:6]).max() == 0
+
+
+def test_compiled_rates_of_a_tree_are_those_of_its_equations():
+    from neurok.dynamics.reduced.tree_loops import tree_of, tree_rates
+
+    asset = make_sample("lamp")
+    bound = bind(Body.of(asset, joint_damping=0.3), World())
+    system, _ = assemble([bound])
+    rng = np.random.default_rng(3)
+    tree = tree_of(bound.mechanics, bound.loads, bound.pose)
+    assert tree is not None
+    for _ in range(5):
+        q, v = rng.normal(size=(2, system.dim))
+        p, f, mass = np.empty(system.dim), np.empty(system.dim), np.empty((system.dim, system.dim))
+        kinetic, potential, lost = tree_rates(tree, q, v, p, f, mass)
+        motions = system.motions((bound.pose,), q[None], v[None])
+        momentum, rates = system.rates((bound.pose,), q[None], v[None], np.zeros(1))
+        np.testing.assert_allclose(p, momentum[0], rtol=1e-10, atol=1e-12)
+        np.testing.assert_allclose(f, rates[0], rtol=1e-10, atol=1e-10)
+        np.testing.assert_allclose(mass, system.mass_matrix(motions), rtol=1e-10, atol=1e-13)
+        assert kinetic == pytest.approx(motions[0].kinetic[0])
+        assert potential == pytest.approx(system.stored(motions, 0.0), rel=1e-9, abs=1e-9)
+        assert lost >= 0.0

@@ -7,7 +7,6 @@ import pytest
 from scipy.spatial.distance import pdist
 
 from neurok.core import Articulation, Joint, Material, MaterialField, Mesh, material
-from neurok.core.material_library import is_soft
 from neurok.dynamics import Body, Condition, Ground, Start, World, simulate
 from neurok.dynamics.colliders import HalfSpace
 from neurok.dynamics.masses import face_thickness
@@ -125,7 +124,7 @@ def test_both_engines_hold_the_same_things_for_soft(name):
     body = Body.of(mesh, materials=MaterialField.uniform(material(name), mesh.vertex_count), free=True)
     reduced = soften(body, config=COARSE).poses.stiffness is not None
     particles = bool((bind([body], World()).particles.rigid < 0).any())
-    assert reduced == particles == is_soft(material(name))
+    assert reduced == particles == material(name).is_soft
 
 
 def test_a_clamped_strip_sags_under_its_weight_as_the_beam_formula_says():

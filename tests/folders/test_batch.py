@@ -14,7 +14,7 @@ from neurok.cli import main
 from neurok.errors import NeurokError
 from neurok.folders.processes import Ended, Limited, Limits
 from neurok.folders.run import batch
-from neurok.folders.store import Settings
+from neurok.folders.store import BatchSettings
 from neurok.io import load, save
 
 NAMES = ("bent", "crash", "fine", "good", "hang", "hungry", "well")
@@ -69,7 +69,7 @@ def leave_only(folder, *names):
 
 def test_one_that_fails_or_crashes_does_not_stop_the_rest(things, tmp_path):
     leave_only(things, "bent", "crash", "fine", "good")
-    records = batch(act, things, tmp_path / "out", Settings("try"))
+    records = batch(act, things, tmp_path / "out", BatchSettings("try"))
     assert {record["asset"]: record["status"] for record in records} == {
         "bent": "bug", "crash": "crash", "fine": "ok", "good": "ok",
     }  # fmt: skip
@@ -87,7 +87,7 @@ def test_one_that_fails_or_crashes_does_not_stop_the_rest(things, tmp_path):
 
 def test_an_interrupted_batch_goes_on_and_ends_with_the_same_bytes(things, tmp_path):
     leave_only(things, "crash", "fine", "good", "well")
-    straight = batch(note, things, tmp_path / "straight", Settings("try"))
+    straight = batch(note, things, tmp_path / "straight", BatchSettings("try"))
     (things / "calls.log").unlink()
 
     def stop(done, total, name=""):
@@ -95,47 +95,47 @@ def test_an_interrupted_batch_goes_on_and_ends_with_the_same_bytes(things, tmp_p
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        batch(note, things, tmp_path / "out", Settings("try"), progress=stop)
+        batch(note, things, tmp_path / "out", BatchSettings("try"), progress=stop)
     assert "2 of 4 objects" in (tmp_path / "out/index.html").read_text()
     (tmp_path / "out/assets/good").mkdir(parents=True)
     (tmp_path / "out/assets/good/.neurok-left").write_text("half")
     (tmp_path / "out/.work").mkdir()
-    assert batch(note, things, tmp_path / "out", Settings("try")) == straight
+    assert batch(note, things, tmp_path / "out", BatchSettings("try")) == straight
     assert sorted((things / "calls.log").read_text().split()) == ["crash", "fine", "good", "well"]
     assert tree(tmp_path / "out") == tree(tmp_path / "straight")
 
 
 def test_what_changed_or_failed_is_done_again(things, tmp_path):
     leave_only(things, "crash", "fine", "good")
-    batch(note, things, tmp_path / "out", Settings("try"))
+    batch(note, things, tmp_path / "out", BatchSettings("try"))
     (things / "good.obj").write_text("changed")
     (things / "calls.log").unlink()
-    batch(note, things, tmp_path / "out", Settings("try"))
+    batch(note, things, tmp_path / "out", BatchSettings("try"))
     assert (things / "calls.log").read_text().split() == ["good"]
-    batch(note, things, tmp_path / "out", Settings("try"), retry=True)
+    batch(note, things, tmp_path / "out", BatchSettings("try"), retry=True)
     assert (things / "calls.log").read_text().split() == ["good", "crash"]
 
 
 def test_a_folder_that_holds_something_else_is_refused(things, tmp_path):
     leave_only(things, "fine")
-    batch(act, things, tmp_path / "out", Settings("try"))
-    for settings in (Settings("other"), Settings("try", ("--fast",)), Settings("try", (), (".glb",))):
+    batch(act, things, tmp_path / "out", BatchSettings("try"))
+    for settings in (BatchSettings("other"), BatchSettings("try", ("--fast",)), BatchSettings("try", (), (".glb",))):
         with pytest.raises(NeurokError, match="another command or flags"):
             batch(act, things, tmp_path / "out", settings)
     with pytest.raises(NeurokError, match="something else"):
-        batch(act, things, things, Settings("try"))
+        batch(act, things, things, BatchSettings("try"))
     with pytest.raises(NeurokError, match="workers must be 1"):
-        batch(act, things, tmp_path / "out", Settings("try"), workers=0)
+        batch(act, things, tmp_path / "out", BatchSettings("try"), workers=0)
 
 
 @pytest.mark.slow
 def test_time_and_memory_are_limited(things, tmp_path):
     leave_only(things, "hang", "fine")
-    records = batch(act, things, tmp_path / "timed", Settings("try"), limits=Limits(seconds=5.0))
+    records = batch(act, things, tmp_path / "timed", BatchSettings("try"), limits=Limits(seconds=5.0))
     assert [record["status"] for record in records] == ["ok", "time"]
     assert records[1]["message"] == "It took longer than 5 s."
     (things / "hang.obj").rename(things / "hungry.obj")
-    records = batch(act, things, tmp_path / "weighed", Settings("try"), limits=Limits(memory=7e8))
+    records = batch(act, things, tmp_path / "weighed", BatchSettings("try"), limits=Limits(memory=7e8))
     assert [record["status"] for record in records] == ["ok", "memory"]
     assert records[1]["message"] == "It took more than 0.7 GB of memory."
 

@@ -217,7 +217,7 @@ def crash(job) -> None:
 )
 def test_what_hangs_or_crashes_is_ended_and_noted(work, limit, words, things, tmp_path):
     from neurok.folders.check import Job
-    from neurok.folders.flags import TRIAL
+    from neurok.scene.measure import TRIAL
 
     source = find_sources(things)[0]
     limited = Limited(work, Limits(seconds=limit))

@@ -16,7 +16,7 @@ from neurok.cli.report import counting, progress, say
 
 if TYPE_CHECKING:
     from neurok.core import Asset, Mesh
-    from neurok_lab.data.still import Source
+    from neurok_lab.data.still import StillSource
 
 
 @dataclass
@@ -67,7 +67,7 @@ class DataBuild:
         keys = ("recipe", "seed", "items", "bytes", "tally", "rejected")
         return {"out": str(self.out), "seconds": seconds, **{key: manifest[key] for key in keys}}
 
-    def _still(self) -> list[Source]:
+    def _still(self) -> list[StillSource]:
         """The files whose joints are to be found, and who finds them."""
         folders = [folder for several in self.articulate for folder in several]
         if not folders:

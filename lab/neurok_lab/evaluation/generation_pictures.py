@@ -205,10 +205,10 @@ def likeness(found: Assembly, subject: Subject, mesh: Mesh | None = None) -> Row
     if truth is None:
         return row
     mine, theirs = ({part.name for part in one.parts} for one in (found, truth))
-    looks = [one.parts[main_part(one)].look for one in (found, truth)]
-    family = [library()[look.stuff].family for look in looks]
+    looks = [one.parts[main_part(one)].appearance for one in (found, truth)]
+    family = [library()[finish.visible_material].family for finish in looks]
     row["part_f1"] = 2 * len(mine & theirs) / (len(mine) + len(theirs))
-    colours = [{part.name: basic(part.look.colour) for part in one.parts} for one in (found, truth)]
+    colours = [{part.name: basic(part.appearance.colour) for part in one.parts} for one in (found, truth)]
     row["part_colours"] = float(np.mean([colours[0].get(name) == colour for name, colour in colours[1].items()]))
     row["colour"] = basic(looks[0].colour) == basic(looks[1].colour)
     row["material"] = family[0] == family[1]

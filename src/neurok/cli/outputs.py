@@ -22,6 +22,11 @@ PICTURES = (".png", ".jpg", ".jpeg", ".webp")
 SpaceName = Literal["auto", "joints", "clip", "learned"]
 
 
+EXIT_CODES = {"ok": 0, "failed": 2, "diverged": 3, "poor": 4, "torn": 4, "implausible": 5}
+"""By the status of what was made. From 3 on it is written all the same: the good frames of a motion that diverged, a
+pose that misses its target or tears the object, a motion that nobody would believe."""
+
+
 class Command:
     """A command is a dataclass of flags; its ``run`` calls the library and returns the figures for ``--json``."""
 
@@ -56,12 +61,6 @@ def written(out: Iterable[Path], write: Callable[[Path], Iterable[Path]]) -> lis
     """Write all outputs or none; the names of the files that this made."""
     with together():
         return [str(file) for path in out for file in write(path)]
-
-
-def counted(count: int, noun: str) -> str:
-    """``1 part``, ``2 parts``, ``3 bodies``."""
-    plural = f"{noun[:-1]}ies" if noun.endswith("dy") else f"{noun}s"
-    return f"{count:,} {noun if count == 1 else plural}"
 
 
 def check_outputs(
@@ -100,26 +99,9 @@ def _is_same(one: Path, other: Path) -> bool:
         return False
 
 
-def load_framed(path: str, unit: str | None = None, up: str | None = None) -> Asset:
+def load_framed(path: str, unit: str | None = None, up: str | None = None, nodes: Sequence[str] = ()) -> Asset:
     """The object in a file, in the frame that is given or surely right; guesses are told on stderr."""
-    from neurok.io import load
-
-    return in_sure_frame(load(path), path, unit, up)
-
-
-def in_sure_frame(asset: Asset, path: str, unit: str | None = None, up: str | None = None) -> Asset:
-    """The same object in the frame that is given or surely right; guesses are told on stderr."""
-    from neurok.doctor.frame import framed, parse_unit, parse_up
-    from neurok.io.formats import states_frame
-
-    found = framed(
-        asset,
-        is_stated=states_frame(path),
-        unit=None if unit is None else parse_unit(unit),
-        up=None if up is None else parse_up(up),
-    )
-    warn(*found.notes)
-    return found.asset
+    return understood(path, unit, up, nodes=nodes).asset
 
 
 def understood(path: str, unit: str | None = None, up: str | None = None, **known: Any) -> Model:

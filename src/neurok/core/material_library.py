@@ -16,21 +16,11 @@ from pathlib import Path
 from types import MappingProxyType
 
 import numpy as np
-from jaxtyping import Bool
 
 from neurok.core.material import Material, MaterialField
 from neurok.errors import NeurokError
 
 FILE = Path(__file__).with_name("material_library.json")
-
-STIFF = 1e8
-"""Young's modulus [Pa] above which a material does not bend visibly: wood, metal, glass, hard plastics ..."""
-
-TEXTILE = ("fabric", "leather")
-"""... unless it is of a family that comes as thin sheets ..."""
-
-LIVING = ("plant",)
-"""... or as leaves and stalks."""
 
 NEAREST = 5
 """How many names are offered for one that is unknown."""
@@ -75,17 +65,6 @@ def material(name: str) -> Material:
     raise NeurokError(f"There is no material {name!r}; {hint}.")
 
 
-def is_soft(made_of: Material) -> bool:
-    """Whether things of this material yield; every engine and report goes by this."""
-    return bool(soft_vertices(MaterialField.uniform(made_of, 1))[0])
-
-
-def soft_vertices(field: MaterialField) -> Bool[np.ndarray, " V"]:
-    """Which vertices are of something that yields."""
-    slender = np.isin(families(field), (*TEXTILE, *LIVING))
-    return np.asarray((slender | (field.young <= STIFF)) & (field.kind != "rigid"))
-
-
 def families(field: MaterialField) -> np.ndarray:
     """Family of the material of each vertex; empty where the library does not know it."""
     known = [library().get(made_of.name) for made_of in field.materials]
@@ -112,7 +91,7 @@ def _key(name: str) -> str:
 
 def _entry(row: dict, citations: Mapping[str, str]) -> Entry:  # type: ignore[type-arg]
     family, aliases, sources = row.pop("family"), tuple(row.pop("aliases")), row.pop("sources")
-    told = "; ".join(f"{', '.join(figures.split())}: {citations[key]}" for key, figures in sources.items())
+    source = "; ".join(f"{', '.join(figures.split())}: {citations[key]}" for key, figures in sources.items())
     by_figure = {figure: citations[key] for key, figures in sources.items() for figure in figures.split()}
     row = {name: float(value) if isinstance(value, int) else value for name, value in row.items()}
-    return Entry(Material(**row, source=told), family, aliases, MappingProxyType(by_figure))
+    return Entry(Material(**row, source=source), family, aliases, MappingProxyType(by_figure))

@@ -9,7 +9,7 @@ from jaxtyping import Bool, Float, Int
 
 from neurok.core.articulation import Articulation
 from neurok.core.material import STANDARD_GRAVITY, YOUNG_RANGE, MaterialField
-from neurok.core.material_library import LIVING, TEXTILE, families, library, soft_vertices
+from neurok.core.material_library import families, library
 from neurok.core.mesh import Mesh
 from neurok.dynamics.body import Body
 from neurok.dynamics.masses import face_thickness
@@ -19,9 +19,15 @@ from neurok.kinematics.articulated import ArticulatedSpace
 from neurok.kinematics.elastic import ELASTIC_SPACE, ElasticSpace, ElasticSpaceConfig, elastic_space, still_beside
 from neurok.kinematics.mixed import MixedSpace
 
+TEXTILE = ("fabric", "leather")
+"""Families of the library that are sheets: what is closed and made of them is layers that slide, or a sack."""
+
+LIVING = ("plant",)
+"""Families that carry themselves by ribs and turgor, whatever a flat sheet of them would do."""
+
 SELF_WEIGHT = 0.05
-"""Share by which its own weight compresses a textile object, or bends a leaf, at most: their files show them as they
-lie and stand under it. Of the order of a pillow on a table."""
+"""Share by which its own weight compresses what is layered or hollow, or bends a plant, at most: files show things as
+they lie and stand under it. Of the order of a pillow on a table."""
 
 
 @dataclass(frozen=True)
@@ -45,18 +51,15 @@ def as_built(body: Body) -> MaterialField:
     foam do, E φ² with φ the share of the volume that they fill (Gibson and Ashby 1997).
     """
     field = body.stuff
-    soft = soft_vertices(field)
+    soft = field.is_soft
     if not soft.any():
         return field
     closed, behind = _pieces(body)
-    sheet = np.where(np.isnan(field.thickness), behind, field.thickness)
-    young = np.array(field.young)
-    stacked = soft & closed & np.isin(families(field), TEXTILE) & (2.0 * behind > sheet)
     height = np.maximum(2.0 * behind, 1e-12)
+    layer = np.where(np.isin(families(field), TEXTILE), np.nan_to_num(field.thickness / height, nan=1.0), 1.0)
+    share = np.minimum(layer, np.minimum(field.density / _solid_density(field), 1.0))
     least = STANDARD_GRAVITY * field.density * height / SELF_WEIGHT
-    young = np.where(stacked, np.minimum(young, np.maximum(young * (sheet / height) ** 2, least)), young)
-    share = np.minimum(field.density / _solid_density(field), 1.0)
-    young = np.where(soft & closed & ~stacked, young * share**2, young)
+    young = np.where(soft & closed, np.minimum(field.young, np.maximum(field.young * share**2, least)), field.young)
     if np.array_equal(young, field.young):
         return field
     return MaterialField(field.materials, field.ids, {**field.values, "young": np.clip(young, *YOUNG_RANGE)})
@@ -72,7 +75,7 @@ def membrane_stiffness(body: Body) -> Float[np.ndarray, " F"]:
 
 def most_sag(field: MaterialField) -> float:
     """Share of its size by which its own weight bends what is made of this at most."""
-    soft = soft_vertices(field)
+    soft = field.is_soft
     living = np.isin(families(field), LIVING)
     return SELF_WEIGHT if living.sum() > 0.5 * soft.sum() else np.inf
 
@@ -107,7 +110,7 @@ def soften(
         config: When it is soft.
     """
     joints = body.poses.rigid_joints
-    soft = np.ones(body.mesh.vertex_count, dtype=bool) if anyway else soft_vertices(body.stuff)
+    soft = np.ones(body.mesh.vertex_count, dtype=bool) if anyway else body.stuff.is_soft
     if joints is not None and joints.dof:
         return _soft_parts(body, joints, soft, anyway, config)
     space, bends = None, body.poses.learned_bends

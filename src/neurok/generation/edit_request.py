@@ -99,12 +99,12 @@ class Qualities:
     count: int | None = None
 
     @property
-    def has_look(self) -> bool:
+    def has_appearance(self) -> bool:
         return bool(self.shades or self.material or self.feel or self.pattern)
 
     @property
     def is_some(self) -> bool:
-        return bool(self.has_look or self.resizes or self.styles or self.count is not None)
+        return bool(self.has_appearance or self.resizes or self.styles or self.count is not None)
 
     def before(self, other: Qualities) -> Qualities:
         """Both, these first where several can stand beside each other; what the other says of one is kept."""
@@ -331,7 +331,7 @@ def _give(piece: _Piece, other: _Piece) -> None:
 def _leads_to(piece: _Piece, after: _Piece) -> bool:
     """Whether two pieces are like ``thicker and longer legs``: alike, without an article between."""
     one, other = piece.said, after.said
-    is_alike = bool(one.resizes) == bool(other.resizes) and one.has_look == other.has_look
+    is_alike = bool(one.resizes) == bool(other.resizes) and one.has_appearance == other.has_appearance
     return is_alike and not after.has_article and not after.said_after and after.opening != "with"
 
 

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from neurok.catalogue.appearance import basic
-from neurok.catalogue.prompts import Prompt, Wish
+from neurok.catalogue.prompts import PartConstraint, Prompt
 from neurok.catalogue.vocabulary import CATEGORIES, plural, table
 from neurok.core.material_library import library
 from neurok.generation.lexicon import WHOLE, Span, can_have, category_words, style_of
@@ -41,6 +41,12 @@ PIECES = frozenset({"part", "parts", "piece", "pieces", "component", "components
 FAMILY_WORDS = frozenset(
     {"wood", "wooden", "timber", "metal", "cloth", "fabric", "textile", "plastic", "ceramic", "leather", "foam"}
 )
+STAND_INS = {
+    ("chair", "top"): "seat", ("door", "leaf"): "door", ("laptop", "shell"): "base", ("bin", "top"): "lid",
+    ("crib", "side panel"): "gate", ("box", "top"): "lid",
+}  # fmt: skip
+"""What people call a part of a category otherwise than its lists do: the top of a stool is its seat."""
+
 COMMON = (
     0.05  # share of a category's objects from which a name is taken literally; else it may stand for a commoner one
 )
@@ -48,7 +54,7 @@ SURE = 1.3  # how many times likelier than the next a category must be to follow
 
 
 @dataclass(frozen=True)
-class PartRequest(Wish):
+class PartRequest(PartConstraint):
     """What a prompt says of one part, and how it says it."""
 
     shade: str = ""
@@ -75,19 +81,22 @@ class Request:
     bound: frozenset[int] = frozenset()
     """Numbers of the words that say how a named part looks; they say nothing of the others."""
 
+    targets: tuple[tuple[int, str], ...] = ()
+    """Of spans, by their first words, the part that they are about, ``*`` for the whole; others constrain nothing."""
+
     notes: tuple[str, ...] = ()
     """What was contradictory, and what was done instead."""
 
     def prompt(self, text: str, category: str) -> Prompt:
         """The same in the form that objects are judged by: one wish for each name."""
-        merged: dict[str, Wish] = {}
+        merged: dict[str, PartConstraint] = {}
         for one in self.parts:
-            own = Wish(one.part, one.colours, one.materials, one.count, one.styles, one.patterns)
+            own = PartConstraint(one.part, one.colours, one.materials, one.count, one.styles, one.patterns)
             merged[one.part] = _either(merged[one.part], own) if one.part in merged else own
         return Prompt(text, self.category or category, tuple(merged.values()))
 
 
-def _either(one: Wish, other: Wish) -> Wish:
+def _either(one: PartConstraint, other: PartConstraint) -> PartConstraint:
     """What two groups of parts of one name ask for together."""
 
     def any_of(name: str) -> tuple[str, ...]:
@@ -96,7 +105,7 @@ def _either(one: Wish, other: Wish) -> Wish:
 
     count = None if one.count is None or other.count is None else one.count + other.count
     styles = tuple(style for style in one.styles if style in other.styles)
-    return Wish(one.part, any_of("colours"), any_of("materials"), count, styles, any_of("patterns"))
+    return PartConstraint(one.part, any_of("colours"), any_of("materials"), count, styles, any_of("patterns"))
 
 
 @dataclass
@@ -111,8 +120,8 @@ class _Qualities:
     styles: list[tuple[str, ...]] = field(default_factory=list)
     """Words of shape, each with all that it may mean."""
 
-    starts: list[int] = field(default_factory=list)
-    """Numbers of the words that colours, materials and patterns were said with."""
+    spans: list[Span] = field(default_factory=list)
+    """The words that it was said with."""
 
     count: int | None = None
     is_single: bool = False
@@ -128,14 +137,11 @@ class _Qualities:
     def take(self, span: Span) -> None:
         """Add what a span says."""
         kinds = span.kinds
+        self.spans.append(span)
         if set(kinds) == {"number"}:
             self.count = int(kinds["number"])
-            return
         if "style" in kinds and "pattern" not in kinds:
             self.styles.append(tuple(span.values("style")))
-        if not {"colour", "material", "pattern"} & set(kinds):
-            return
-        self.starts += range(span.start, span.start + len(span.words))
         if "colour" in kinds:
             self.colours.append((kinds["colour"], span.shade or kinds["colour"]))
         if "material" in kinds:
@@ -145,7 +151,7 @@ class _Qualities:
 
     def join(self, more: _Qualities) -> None:
         """Add what else was said."""
-        for name in ("colours", "materials", "patterns", "styles", "starts"):
+        for name in ("colours", "materials", "patterns", "styles", "spans"):
             getattr(self, name).extend(getattr(more, name))
         self.is_single |= more.is_single
         if more.count is not None:
@@ -166,6 +172,7 @@ class _Reader:
         """What is said of each group of parts of one name."""
 
         self.without: list[str] = []
+        self.targets: dict[int, str] = {}
         self.last: tuple[str, int] | None = None
         self.said = _Qualities()
         self.is_backward = self.is_absent = self.in_clause = False
@@ -179,9 +186,13 @@ class _Reader:
     def _settle(self) -> None:
         """What stands alone belongs to the noun before in the clause, or else to the whole."""
         if self.said.is_some:
-            owner = self.last if self.in_clause and self.last is not None else (WHOLE, 0)
-            self.found.setdefault(owner, _Qualities()).join(self.said)
+            self._give(self.last if self.in_clause and self.last is not None else (WHOLE, 0))
         self.said = _Qualities()
+
+    def _give(self, group: tuple[str, int]) -> None:
+        """What was said since the last noun is about a group of parts."""
+        self.targets |= {span.start: group[0] for span in self.said.spans}
+        self.found.setdefault(group, _Qualities()).join(self.said)
 
     def _read(self, number: int, span: Span) -> None:
         if span.words[0] in ABSENT:
@@ -193,6 +204,7 @@ class _Reader:
             if noun is None:
                 is_of_last = self.is_backward and self.in_clause and self.last is not None
                 (self.found[self.last] if is_of_last else self.said).take(span)  # type: ignore[index]
+                self.targets |= {span.start: self.last[0]} if is_of_last and self.last else {}
             else:
                 self._read_noun(number, span, noun)
 
@@ -222,11 +234,14 @@ class _Reader:
             possible = [part for part in [*exact, *parts] if part in share]
             if exact and share.get(exact[0], 0.0) >= COMMON:
                 return exact[0]
-            return max(possible, key=lambda part: share[part]) if possible else (exact or parts)[0]
+            if possible:
+                return max(possible, key=lambda part: share[part])
+            return STAND_INS.get((self.category, (exact or parts)[0]), (exact or parts)[0])
         is_whole = kinds.get("category") == self.category and not {"colour", "material"} & set(kinds)
         return WHOLE if "category" in kinds and is_whole else None
 
     def _read_noun(self, number: int, span: Span, noun: str) -> None:
+        self.targets[span.start] = noun
         behind = self.spans[number + 1] if number + 1 < len(self.spans) else None
         is_compound = (
             behind is not None and behind.clause == span.clause and (number + 1 == self.at or _is_part(behind))
@@ -242,7 +257,7 @@ class _Reader:
             self.said.count, self.said.is_single = None, False
         self.said.is_single &= not span.is_plural
         self.last = self._group(noun)
-        self.found.setdefault(self.last, _Qualities()).join(self.said)
+        self._give(self.last)
         self.said, self.is_backward, self.is_absent, self.in_clause = _Qualities(), False, False, True
 
     def _group(self, noun: str) -> tuple[str, int]:
@@ -265,15 +280,11 @@ def request_of(spans: Sequence[Span]) -> Request:
     if whole is not None and whole.is_some:
         of_whole = replace(_part_request(WHOLE, whole, category), count=None)
         parts = [of_whole, *parts] if of_whole != PartRequest(WHOLE) else parts
-    bound = frozenset(start for _, one in named for start in one.starts)
+    looks = [span for _, one in named for span in one.spans if {"colour", "material", "pattern"} & set(span.kinds)]
+    bound = frozenset(start for span in looks for start in range(span.start, span.start + len(span.words)))
     notes = [note for (name, _), one in found.items() if (note := _contradiction(name, category, one))]
-    return Request(category, tuple(parts), tuple(dict.fromkeys(without)), bound, tuple(notes))
-
-
-def understood(spans: Sequence[Span]) -> tuple[list[str], list[str]]:
-    """Words that name something, and those that name nothing."""
-    known = [span.text if not span.meant else f"{span.text} (as {span.meant})" for span in spans if span.meanings]
-    return known, [span.text for span in spans if not span.meanings and not span.is_filler]
+    about = tuple(sorted(reader.targets.items()))
+    return Request(category, tuple(parts), tuple(dict.fromkeys(without)), bound, about, tuple(notes))
 
 
 def strange_noun(spans: Sequence[Span]) -> str:

@@ -16,7 +16,9 @@ import numpy as np
 from jaxtyping import Int
 
 from neurok.bodyplan.bodies import MOST_PIECES, find_parts, merge_components
-from neurok.bodyplan.config import LIKELY, SIMULATED, STILL
+from neurok.bodyplan.config import SIMULATED, STILL
+from neurok.bodyplan.contacts import contact_graph, find_base
+from neurok.bodyplan.feasibility import Feasibility
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.plan import BodyPlan, Origin, PlannedBody, connected_pieces, with_bodies
 from neurok.bodyplan.search import Search, search_joints
@@ -24,13 +26,21 @@ from neurok.core import Asset, Mesh
 from neurok.errors import NeurokError
 from neurok.geometry.operators import face_areas
 from neurok.hub import has_weights, load_model
+from neurok.inference.evidence import (
+    CALIBRATION,
+    SEARCHED,
+    UNASKED,
+    Evidence,
+    driven_evidence,
+    gather_evidence,
+    searched_evidence,
+)
 
 if TYPE_CHECKING:
     from neurok.inference.prior import LearnedPrior
     from neurok.learned.deformation.handles import HandleModel
     from neurok.learned.ensemble import Ensemble
     from neurok.learned.grouping import Grouper, Groups
-    from neurok.learned.joints import Prediction
 
 Method = Literal["auto", "learned", "search"]
 Thing = Mesh | Asset | str | Path
@@ -40,23 +50,6 @@ JOINT_WEIGHTS, PRIOR_WEIGHTS, PIECE_WEIGHTS = "articulation", "deformation", "pi
 
 NO_WEIGHTS = "none"
 """Name that leaves a learned source out."""
-
-CALIBRATION = (2.56, 3.11, 0.64)
-"""Log-odds that the best line of a body is right: constant, then per unit of the log-probability of the line, and of
-the grouping network's log-odds that the body moves. Fitted to 24 training objects that no network has learned from and
-20 static ones, raw and with their parts, every object counting alike (``neurok train plan``)."""
-
-UNASKED = (-2.09, 1.98, 1.28)
-"""The same where the grouping network is not at hand: search and joint network themselves say whether a body moves."""
-
-SHOWN = 5
-"""Hypotheses of each body that are kept."""
-
-SAME_DIRECTION = float(np.cos(np.radians(8.0)))
-"""Cosine from which on two axes are one, as in the evidence of the search."""
-
-SAME_PLACE = 0.02
-"""Parallel axes nearer than this are one [share of the object]."""
 
 
 def plan(
@@ -92,27 +85,6 @@ def plan(
 
 
 @dataclass(frozen=True, eq=False)
-class BodyEvidence:
-    """The lines of one body, and what its calibration is asked about."""
-
-    lines: tuple[Hypothesis, ...]
-    """Best first, with their probabilities by search and joint network."""
-
-    facts: tuple[float, float, float]
-    """One, log-probability of the best line, and log-odds that the body moves."""
-
-    def ranked(self, calibration: tuple[float, ...], size: float) -> tuple[Hypothesis, ...]:
-        """The best lines, no two alike, with calibrated probabilities; ``size`` is that of the object."""
-        right = 1.0 / (1.0 + np.exp(-float(np.dot(calibration, self.facts))))
-        shares = right * np.array([line.probability for line in self.lines]) / self.lines[0].probability
-        kept: list[Hypothesis] = []
-        for line, share in zip(self.lines, shares, strict=True):
-            if len(kept) < SHOWN and not any(_is_same_line(line, other, size) for other in kept):
-                kept.append(replace(line, probability=float(share)))
-        return tuple(kept)
-
-
-@dataclass(frozen=True, eq=False)
 class PlanStudy:
     """A plan, and what its sources said on the way."""
 
@@ -122,7 +94,7 @@ class PlanStudy:
 
     prior: LearnedPrior | None
     method: Literal["learned", "search"]
-    evidence: dict[int, BodyEvidence] = field(default_factory=dict)
+    evidence: Evidence = field(default_factory=dict)
     """What the networks and the search say of each body, before it is calibrated."""
 
     groups: Groups | None = None
@@ -142,21 +114,22 @@ def study(
     least: float | None = None,
 ) -> PlanStudy:
     """The plan with its evidence; arguments as in ``plan``, whether the learned prior is asked what bends, and how
-    probable joints of the plan are at least: likely ones by default, or else the best guess."""
+    probable joints of the plan are at least: likelier right than wrong by default."""
     given, chosen = mesh_of(thing), choose_method(method, joint_weights)
     found = _find_bodies(given, labels, given_parts, find_grouper(piece_weights) if chosen == "learned" else None)
-    search, evidence = None, dict[int, BodyEvidence]()
+    search: Search | None = None
+    evidence: Evidence = {}
     planned = found.plan()
-    if found.mesh.part_count > 1 and chosen == "learned":
-        search, evidence = _ask_networks(found, _model(joint_weights, "articulation"))
-        calibration = UNASKED if found.groups is None else CALIBRATION
-        ranked = {part: one.ranked(calibration, search.contacts.size) for part, one in evidence.items()}
-        surest = max((lines[0].probability for lines in ranked.values()), default=0.0)
-        planned = found.plan(ranked, search).above(min(LIKELY, max(surest, SIMULATED)) if least is None else least)
-    elif found.mesh.part_count > 1:
-        search = search_joints(found.mesh)
-        # Its shares are no probabilities of being right; being fixed is one of its hypotheses.
-        planned = found.plan(dict(enumerate(search.hypotheses)), search).above(0.0)
+    if found.mesh.part_count > 1:
+        if chosen == "learned":
+            search, evidence = _ask_networks(found, _model(joint_weights, "articulation"))
+            calibration = UNASKED if found.groups is None else CALIBRATION
+        else:
+            search = search_joints(found.mesh)
+            evidence, calibration = searched_evidence(search), SEARCHED
+        evidence = driven_evidence(evidence, Feasibility(found.mesh, search.contacts, search.parents), calibration)
+        ranked = {part: one.ranked(calibration) for part, one in evidence.items()}
+        planned = found.plan(ranked, search).above(SIMULATED if least is None else least)
     if search is not None and not planned.moving and found.is_cut(given):  # creases alone make no bodies
         search, planned = None, _one_body(given).plan()
     prior = None
@@ -244,39 +217,15 @@ def _part_groups(mesh: Mesh, grouper: Grouper | None) -> Groups | None:
     return None if grouper is None else part_groups(mesh, grouper)
 
 
-def _ask_networks(found: _Bodies, ensemble: Ensemble) -> tuple[Search, dict[int, BodyEvidence]]:
-    """What joint network and search say of the bodies; those of the grouping network have the base first."""
+def _ask_networks(found: _Bodies, ensemble: Ensemble) -> tuple[Search, Evidence]:
+    """What joint network and search say of the bodies, which hang on what carries most and is least likely to move."""
     from neurok.learned.joints import predict_joints
 
-    base = 0 if found.groups is not None and found.origin == "pieces" else None
+    moves = None if found.groups is None else found.groups.moves
+    base = find_base(contact_graph(found.mesh), found.mesh.up_vector, moves)
     prediction = predict_joints(found.mesh, ensemble, pieces=found.origin == "pieces", base=base)
     assert prediction.search is not None, "it was asked"
-    return prediction.search, _gather_evidence(prediction, found.groups)
-
-
-def _gather_evidence(prediction: Prediction, groups: Groups | None = None) -> dict[int, BodyEvidence]:
-    """The evidence of every body that a parent carries and that has a surface."""
-    from neurok.learned.joints import fixed_probability, joint_hypotheses
-
-    found = {}
-    for part in range(prediction.mesh.part_count):
-        lines = joint_hypotheses(prediction, part)
-        if lines:
-            fixed = fixed_probability(prediction, part)
-            odds = float(np.log(max(1.0 - fixed, 1e-4) / max(fixed, 1e-4)))
-            moves = odds if groups is None else float(groups.moves[part])
-            best = float(np.log(max(lines[0].probability, 1e-12)))
-            found[part] = BodyEvidence(tuple(lines), (1.0, best, moves))
-    return found
-
-
-def _is_same_line(first: Hypothesis, second: Hypothesis, size: float) -> bool:
-    slides = first.kind == "prismatic", second.kind == "prismatic"
-    if slides[0] != slides[1] or abs(float(first.axis @ second.axis)) < SAME_DIRECTION:
-        return False
-    offset = first.origin - second.origin
-    across = offset - (offset @ second.axis) * second.axis
-    return slides[0] or float(np.linalg.norm(across)) < SAME_PLACE * size
+    return prediction.search, gather_evidence(prediction, found.groups)
 
 
 def _with_bends(plan: BodyPlan, prior: LearnedPrior | None) -> BodyPlan:

@@ -16,7 +16,7 @@ from scipy.spatial import cKDTree
 
 
 @dataclass(frozen=True)
-class ProposalConfig:
+class PlacementConfig:
     """Which parts get proposals, and which proposals. Lengths are shares of the longest side of the object."""
 
     angles: tuple[float, ...] = (-150.0, -120.0, -90.0, -60.0, -30.0, 30.0, 60.0, 90.0, 120.0, 150.0)
@@ -75,9 +75,9 @@ class PartsAndTarget:
     """Chamfer distance of the whole shape."""
 
 
-def improve_by_proposals(problem: PartsAndTarget, frames: Frames, config: ProposalConfig | None = None) -> Frames:
+def improve_by_proposals(problem: PartsAndTarget, frames: Frames, config: PlacementConfig | None = None) -> Frames:
     """The motions of the parts after all proposals that were accepted."""
-    config = config or ProposalConfig()
+    config = config or PlacementConfig()
     error = problem.error(frames)
     rejected: set[int] = set()
     for _ in range(config.attempts):
@@ -104,7 +104,7 @@ def _mean_distances(problem: PartsAndTarget, frames: Frames) -> Float[np.ndarray
     return total / np.maximum(np.bincount(problem.labels, minlength=len(rotations)), 1)
 
 
-def _best_proposal(problem: PartsAndTarget, frames: Frames, part: int, config: ProposalConfig) -> tuple[Frames, float]:
+def _best_proposal(problem: PartsAndTarget, frames: Frames, part: int, config: PlacementConfig) -> tuple[Frames, float]:
     """The proposal for one part that fits the whole target best, and its Chamfer distance."""
     points = problem.points[problem.labels == part]
     if len(points) < config.least_points:
@@ -124,7 +124,7 @@ def _best_proposal(problem: PartsAndTarget, frames: Frames, part: int, config: P
 
 
 def part_proposals(
-    problem: PartsAndTarget, frames: Frames, part: int, points: Float[np.ndarray, "n 3"], config: ProposalConfig
+    problem: PartsAndTarget, frames: Frames, part: int, points: Float[np.ndarray, "n 3"], config: PlacementConfig
 ) -> tuple[Float[np.ndarray, "n_motions 3 3"], Float[np.ndarray, "n_motions 3"]]:
     """Motions for one part: those of its neighbours, turns about edges of its box, slides along its sides."""
     rotation, translation = frames[0][part], frames[1][part]

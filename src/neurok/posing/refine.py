@@ -21,7 +21,7 @@ from neurok.geometry.lie import fit_rigid
 from neurok.kinematics.space import KinematicSpace, decode
 from neurok.posing.components import Components
 from neurok.posing.nonrigid import DeformationProxy, NonRigidConfig, OrientedPoints, register_nonrigid
-from neurok.posing.proposals import Frames, PartsAndTarget, ProposalConfig, improve_by_proposals
+from neurok.posing.proposals import Frames, PartsAndTarget, PlacementConfig, improve_by_proposals
 from neurok.posing.registration import HoldOut, RegistrationConfig, closest_points
 from neurok.posing.rigidity import RigidityConfig, mean_motions, prefer_rigid, register_rigid, rigid_components
 
@@ -72,7 +72,7 @@ class RefineConfig:
     """At the end, of what bends alone and with all points of the target."""
 
     registration: RegistrationConfig = field(default_factory=RegistrationConfig)
-    proposals: ProposalConfig = field(default_factory=ProposalConfig)
+    proposals: ProposalConfig = field(default_factory=PlacementConfig)
     rigidity: RigidityConfig = field(default_factory=RigidityConfig)
 
 

@@ -32,7 +32,7 @@ from neurok.posing.pose import (
     simplest,
 )
 from neurok.posing.registration import longest_side
-from neurok.posing.verdict import Judge, Measure, to_vertices
+from neurok.posing.verdict import Measure, PoseJudge, to_vertices
 
 Target = Asset | Mesh | np.ndarray | str | Path
 """What a pose shall fit: an object, points (rows of three numbers), or a file of either."""
@@ -155,7 +155,7 @@ def pose(
     found = model.spaces_for(space, target=target is not None, deform=deform) if spaces is None else list(spaces)
     if not found:
         raise NeurokError(f"There is no space of poses to look in for '{rest.name}'; give at least one.")
-    judge = Judge(rest)
+    judge = PoseJudge(rest)
     if target is None:
         best, measure = _drag(found, rest, move or {}, config)
     else:
@@ -177,7 +177,7 @@ def pose(
     return _judged(best, judge, measure, waits, model.why(best.space, space))
 
 
-def _judged(pose: Pose, judge: Judge, measure: Measure, waits: tuple[tuple[str, str], ...], why: str) -> Pose:
+def _judged(pose: Pose, judge: PoseJudge, measure: Measure, waits: tuple[tuple[str, str], ...], why: str) -> Pose:
     """The pose with a verdict, which its status follows."""
     rest = judge.rest
     same = len(pose.vertices) == rest.vertex_count

@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.core import Finish, Mesh, Surface
-from neurok.core.surface import CLAMP, MIRROR, NEAREST, Lookup, Placed, Role, number, numbers, placed_finish
+from neurok.core.surface import CLAMP, MIRROR, NEAREST, Lookup, PlacedTexture, Role, number, numbers, placed_finish
 from neurok.errors import NeurokError
 from neurok.rendering.context import Stage, put
 from neurok.rendering.normals import CREASE_DEGREES, authored_turns, find_corners
@@ -103,7 +103,7 @@ class SurfaceUploads:
         base = finish.base_placing
         found = dict(finish.maps)
         if surface.texture is not None and "base_color" not in found and self.mesh.uv is not None:
-            found["base_color"] = Placed(Lookup(surface.texture), *_unpack(base))
+            found["base_color"] = PlacedTexture(Lookup(surface.texture), *_unpack(base))
         maps = {r: self._map(r, p, base) for r, p in found.items() if p.lookup.texture.is_decodable}
         values, flags = _numbers(finish)
         for role in ("normal", "occlusion"):
@@ -112,7 +112,7 @@ class SurfaceUploads:
         values["emissive"] = tuple(finish.emissive_strength * part for part in surface.emissive)
         return ShadedSurface(surface, maps, values, flags, finish.alpha_cutoff, finish.transmission)
 
-    def _map(self, role: Role, placed: Placed, base: tuple[int, bytes]) -> Map:
+    def _map(self, role: Role, placed: PlacedTexture, base: tuple[int, bytes]) -> Map:
         lookup = placed.lookup
         key = (lookup, role in COLORS)
         if key not in self._known:
@@ -189,7 +189,7 @@ LUMINANCE = (0.2126, 0.7152, 0.0722)
 
 
 @dataclass
-class Batch:
+class DrawBatch:
     """Faces that share a look: a range of the index buffer."""
 
     coat: ShadedSurface
@@ -236,7 +236,7 @@ class GpuMesh:
         self.depth = self._array(stage.program("depth", "depth"))
 
     @staticmethod
-    def _cut(batch: Batch) -> str:
+    def _cut(batch: DrawBatch) -> str:
         """Constants of shaders that only cut holes."""
         return batch.coat.base_constants if batch.holes else ""
 
@@ -254,7 +254,7 @@ class GpuMesh:
 
     def _sort_faces(
         self, surfaces: tuple[Surface, ...], labels: np.ndarray, rgba: np.ndarray
-    ) -> tuple[list[Batch], np.ndarray]:
+    ) -> tuple[list[DrawBatch], np.ndarray]:
         """Group faces by surface, opaque ones first so that one call draws all their shadows."""
         clear = rgba[self.corners.faces, 3].min(axis=1) < 0.999
         coats = {index: self.uploads.coat(surfaces[index]) for index in np.unique(labels).tolist()}
@@ -270,7 +270,7 @@ class GpuMesh:
         groups.sort(key=lambda g: (g[0], g[1]))
         batches, first = [], 0
         for holes, index, blend, members in groups:
-            batches.append(Batch(coats[index], first, 3 * len(members), blend, holes))
+            batches.append(DrawBatch(coats[index], first, 3 * len(members), blend, holes))
             first += 3 * len(members)
         return batches, np.concatenate([g[3] for g in groups])
 
@@ -328,7 +328,7 @@ class GpuMesh:
         self.stage.context.fbo.depth_mask = True
         gl.disable(gl.BLEND)
 
-    def _sort_far_to_near(self, batch: Batch, eye: Float[np.ndarray, "3"]) -> float:
+    def _sort_far_to_near(self, batch: DrawBatch, eye: Float[np.ndarray, "3"]) -> float:
         """Order the faces of a batch for blending; returns its mean distance."""
         faces = self.sorted_faces[batch.first // 3 : (batch.first + batch.count) // 3]
         distances = np.linalg.norm(self.motion[faces, :3].mean(axis=1) - eye.astype("f4"), axis=1)
@@ -336,7 +336,7 @@ class GpuMesh:
         self.indices.write(faces[order].tobytes(), offset=4 * batch.first)
         return float(distances.mean())
 
-    def _draw_batch(self, batch: Batch) -> None:
+    def _draw_batch(self, batch: DrawBatch) -> None:
         coat, array = batch.coat, self.objects[batch.coat.constants]
         surface, program = coat.surface, array.program
         coat.bind(program)
@@ -352,14 +352,14 @@ class GpuMesh:
         self._cull(batch)
         array.render(vertices=batch.count, first=batch.first)
 
-    def _cull(self, batch: Batch) -> None:
+    def _cull(self, batch: DrawBatch) -> None:
         gl = self.stage.context
         if batch.coat.surface.double_sided:
             gl.disable(gl.CULL_FACE)
         else:
             gl.enable(gl.CULL_FACE)
 
-    def _put_holes(self, program: Any, batch: Batch) -> None:
+    def _put_holes(self, program: Any, batch: DrawBatch) -> None:
         """Tell a program what is invisible: below the cutoff of a mask, or less than half of glass."""
         coat = batch.coat
         cutoff = coat.cutoff if coat.surface.alpha_mode == "MASK" else 0.5

@@ -18,7 +18,7 @@ from neurok.io.files import write_files
 from neurok.io.formats import as_asset
 from neurok.scene.output import motion_of
 from neurok.studio.config import CONFIG, StudioConfig
-from neurok.studio.view import EYE, UP, View, body_colors
+from neurok.studio.view import EYE, UP, StudioView, body_colors
 
 MOST_BYTES = 300_000_000
 """Positions of one page [bytes]: a browser holds all of them."""
@@ -78,7 +78,7 @@ def page_of(thing: Any, clip: str = "0", config: StudioConfig = CONFIG) -> str:
 def _drawn(server: Any, thing: Any, clip: str, config: StudioConfig) -> str:
     """The page of a server's scene, in which the thing is drawn and moved."""
     server.scene.set_up_direction("+y")
-    view = View(server.scene, config)
+    view = StudioView(server.scene, config)
     if isinstance(thing, BodyPlan):
         view.show(thing.mesh, body_colors(len(thing.bodies)))
         view.show_joints(thing, None, None)

@@ -12,7 +12,6 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from neurok.core.material import STANDARD_GRAVITY, MaterialField
-from neurok.core.material_library import soft_vertices
 from neurok.dynamics.particles.state import Law
 from neurok.kinematics.elastic import ELASTIC_SPACE
 
@@ -68,7 +67,7 @@ LOOSE = ("sand", "fluid")
 def stiff_solids(stuff: MaterialField, size: float, stiffest: float | None = None) -> Bool[np.ndarray, " n"]:
     """Which points of solids are rigid; ``size`` is the object's [m]."""
     speed2 = stuff.young / stuff.density
-    stiff = (stiffest is None) & ((speed2 > STANDARD_GRAVITY * size / VISIBLE_SAG) | ~soft_vertices(stuff))
+    stiff = (stiffest is None) & ((speed2 > STANDARD_GRAVITY * size / VISIBLE_SAG) | ~stuff.is_soft)
     return np.asarray((stiff & ~np.isin(stuff.kind, LOOSE)) | (stuff.kind == "rigid"))
 
 
@@ -78,7 +77,7 @@ def stiff_sheets(
     """Which points of sheets are rigid; ``size`` and ``thickness`` of what each is in [m]."""
     slender = (size / np.maximum(thickness, 1e-300)) ** 2
     sag = 1.5 * STANDARD_GRAVITY * size * stuff.density / stuff.young * slender
-    return np.asarray((sag < FLOPPY_SAG) | ~soft_vertices(stuff) | np.isin(stuff.kind, LOOSE))
+    return np.asarray((sag < FLOPPY_SAG) | ~stuff.is_soft | np.isin(stuff.kind, LOOSE))
 
 
 def plane_young(stuff: MaterialField, size: float, stretch: float) -> Float[np.ndarray, " n"]:

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
 
+from neurok.dynamics.reduced.equations import TreeMechanics
 from neurok.dynamics.reduced.system import State, System, bounce_rate, solve_mass
+from neurok.dynamics.reduced.tree_loops import TICKS as TREE_TICKS
+from neurok.dynamics.reduced.tree_loops import gauss_step, tree_of
 
 TOLERANCE = 1e-9
 """Relative change of the rates at which Newton's method has converged; this and the next were found on the built-in
@@ -93,6 +96,8 @@ class GaussStepper:
     """Stage rates and length of the last step."""
 
     _slopes: Slopes | None = field(default=None, init=False)
+    _tree: Any = field(default=None, init=False)
+    """Pose of the base, the body as arrays, and what compiled steps remember."""
 
     _matrices: dict[float, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict, init=False)
     """Newton's matrix and its inverse for each length of step in use, since these slopes were found."""
@@ -109,11 +114,34 @@ class GaussStepper:
 
     def change(self, system: System) -> None:
         """Go on with other loads."""
-        self.system, self._last, self._slopes = system, None, None
+        self.system, self._last, self._slopes, self._tree = system, None, None, None
         self._matrices.clear()
 
     def step(self, state: State, dt: float) -> State:
         """The state ``dt`` later; in pieces where limits are met, things spin fast or the equations are too stiff."""
+        return self._as_tree(state, dt) or self._in_pieces(state, dt)
+
+    def _as_tree(self, state: State, dt: float) -> State | None:
+        """The state ``dt`` later of one body of rigid parts on which nothing but gravity, limits and damping acts;
+        ``None`` for others, and where a fixed point does not find it."""
+        member = self.system.members[0]
+        if self.stages != 3 or len(self.system.members) > 1 or not isinstance(member.mechanics, TreeMechanics):
+            return None
+        if self._tree is None or self._tree[0] is not state.poses[0]:
+            memory = np.zeros((self.stages, self.system.dim)), np.array([TREE_TICKS, 0.0, 0.0])
+            self._tree = state.poses[0], tree_of(member.mechanics, member.loads, state.poses[0]), *memory
+        _, tree, last, known = self._tree
+        if tree is None:
+            return None
+        start, q, p = time.perf_counter(), state.q.copy(), state.p.copy()
+        if self._last is None:
+            known[1] = 0.0
+        is_found = gauss_step(tree, (self.a, self.b, self.c, self._fit), q, p, dt, last, known)
+        self.system.clock.add("kinematics", start)
+        self._last = (last, dt) if is_found else None
+        return State(state.poses, q, p, state.time + dt) if is_found else None
+
+    def _in_pieces(self, state: State, dt: float) -> State:
         done = 0
         while done < TICKS:
             ticks = 1 << (TICKS - done).bit_length() - 1

@@ -312,15 +312,19 @@ class TreeMechanics(Mechanics):
         return NodePoints(self, places, nodes)
 
     def positions(self, pose: Pose, q: Float[np.ndarray, " D"]) -> Float[np.ndarray, "V 3"]:
-        nodes = self.tree.transforms(pose, q[None])[0][0]
-        out = np.empty_like(self.vertices)
-        for node in np.unique(self.vertex_nodes):
-            mine = self.vertex_nodes == node
-            out[mine] = apply(nodes[node], self.vertices[mine])
+        nodes, out = self.tree.nodes(pose, q[None])[0], np.empty_like(self.vertices)
+        for node, mine, rest in self._carried:
+            out[mine] = apply(nodes[node], rest)
         return out
 
+    @cached_property
+    def _carried(self) -> list[tuple[int, Int[np.ndarray, " n"], Float[np.ndarray, "n 3"]]]:
+        """Nodes that carry vertices, which ones, and where these are at rest."""
+        groups = [(int(node), np.flatnonzero(self.vertex_nodes == node)) for node in np.unique(self.vertex_nodes)]
+        return [(node, mine, self.vertices[mine]) for node, mine in groups]
+
     def handles(self, pose: Pose, q: Float[np.ndarray, " D"]) -> Float[np.ndarray, "P 4 4"]:
-        return self.tree.transforms(pose, q[None])[0][0][self.part_nodes]
+        return self.tree.nodes(pose, q[None])[0][self.part_nodes]
 
     def handle_weights(self) -> Float[np.ndarray, "V P"]:
         return np.eye(len(self.part_nodes), dtype=np.float32)[self.vertex_parts]

@@ -18,12 +18,43 @@ from neurok.core.select import Region, regions_of
 from neurok.dynamics.body import Body
 from neurok.dynamics.condition import Ground
 from neurok.dynamics.masses import face_masses
-from neurok.folders.flags import TrialConfig
 from neurok.geometry.topology import unique_edges
 
 
+@dataclass(frozen=True)
+class TrialConfig:
+    """How an object is tried and followed. Sizes are the diagonal of its box."""
+
+    falls: float = 5.0
+    """How long each run lasts [√(size / g)]: a throw flies for about two, a gust or a hand lasts three."""
+
+    least_seconds: float = 1.0
+    """No run is shorter [s]: small things settle slower than they fall."""
+
+    fps: float = 24.0
+    """Frames per second [1/s]."""
+
+    share: float = 0.99
+    """Of the edges of a part, so many must keep to its limit of stretch: single ones are noise of the mesh."""
+
+    samples: int = 400
+    """Points and pairs of each part that are followed, and an eighth of its edges."""
+
+    touching: float = 0.005
+    """Parts touch at rest where they are closer than this [sizes]."""
+
+    late: float = 0.2
+    """Share of a run that its end is judged by."""
+
+    extends: float = 0.1
+    """Directions in which a part extends by less than this share of its length say nothing about squashing."""
+
+
+TRIAL = TrialConfig()
+
+
 @dataclass(frozen=True, eq=False)
-class Probe:
+class PartProbe:
     """The vertices, edges and pairs by which one part is followed."""
 
     name: str
@@ -33,19 +64,19 @@ class Probe:
     """Its own vertices, and those of others that they touch at rest."""
 
 
-def probes_of(mesh: Mesh, stuff: MaterialField, config: TrialConfig) -> tuple[Probe, ...]:
+def probes_of(mesh: Mesh, field: MaterialField, config: TrialConfig) -> tuple[PartProbe, ...]:
     """What to follow of each part; an edge between two parts belongs to the softer one."""
     regions = regions_of(mesh)
     owner = np.zeros(mesh.vertex_count, dtype=np.int64)
     for number, region in enumerate(regions):
         owner[region.vertices] = number
     edges = unique_edges(mesh.faces)
-    soft = np.where(stuff.young[edges[:, 0]] <= stuff.young[edges[:, 1]], edges[:, 0], edges[:, 1])
+    soft = np.where(field.young[edges[:, 0]] <= field.young[edges[:, 1]], edges[:, 0], edges[:, 1])
     of_edge = owner[soft]
     used = np.zeros(mesh.vertex_count, dtype=bool)
     used[mesh.faces] = True
     return tuple(
-        Probe(
+        PartProbe(
             region.name,
             _some(mine := region.vertices[used[region.vertices]], config.samples),
             _some(edges[of_edge == number], 8 * config.samples),
@@ -74,9 +105,15 @@ def _some(items: np.ndarray, count: int) -> np.ndarray:
 
 
 def measure(
-    rollout: Rollout, body: Body, ground: Ground | None, probes: tuple[Probe, ...], config: TrialConfig
+    rollout: Rollout,
+    body: Body,
+    ground: Ground | None,
+    probes: tuple[PartProbe, ...],
+    config: TrialConfig,
+    *,
+    is_rigid: bool = False,
 ) -> dict[str, Any]:
-    """All figures of one run, rounded: of the whole, and ``parts`` by name."""
+    """All figures of one run, rounded: of the whole, and ``parts`` by name unless all of them are rigid."""
     mesh, positions = body.mesh, np.asarray(rollout.positions, dtype=np.float64)
     followed = np.unique(np.concatenate([probe.vertices for probe in probes]))
     joints = body.poses.articulation
@@ -85,10 +122,12 @@ def measure(
         "status": rollout.status,
         "engine": str(rollout.report.get("engine", "")),
         "seconds": _round((len(positions) - 1) * rollout.dt),
-        "depth": _round(float(rollout.report.get("max_penetration") or 0.0) / mesh.size),
+        "depth": _round(float(rollout.report.get("max_penetration") or 0.0) / (mesh.size * mesh.unit)),
         **_whole(positions[:, followed], mesh, ground, rollout.dt, config),
         "parts": {
-            probe.name: _part(probe, positions, mesh, jointed, config) for probe in probes if len(probe.vertices)
+            probe.name: _part(probe, positions, mesh, jointed, config)
+            for probe in probes
+            if len(probe.vertices) and not is_rigid
         },
     }
 
@@ -122,7 +161,7 @@ def _late_speeds(places: Float[np.ndarray, "T n 3"], scale: float, config: Trial
 
 
 def _part(
-    probe: Probe, positions: Float[np.ndarray, "T V 3"], mesh: Mesh, jointed: bool, config: TrialConfig
+    probe: PartProbe, positions: Float[np.ndarray, "T V 3"], mesh: Mesh, jointed: bool, config: TrialConfig
 ) -> dict[str, float | list[float]]:
     rest, places = mesh.vertices[probe.vertices], positions[:, probe.vertices]
     squash, spread = _affine(rest, places, config.extends)
@@ -142,7 +181,10 @@ def _part(
 def _affine(
     rest: Float[np.ndarray, "n 3"], places: Float[np.ndarray, "T n 3"], extends: float
 ) -> tuple[Float[np.ndarray, " T"], Float[np.ndarray, " T"]]:
-    """Least and largest stretch of the affine map that fits each frame, along directions in which the part extends."""
+    """Least and largest stretch of the affine map that fits each frame, along directions in which the part extends.
+
+    The least is negative where a solid part is turned inside out.
+    """
     centred = rest - rest.mean(axis=0)
     values, axes = np.linalg.eigh(centred.T @ centred)
     wide = values > max(extends**2 * float(values[-1]), 1e-300)
@@ -152,7 +194,8 @@ def _affine(
     moved = places - places.mean(axis=1, keepdims=True)
     maps = np.einsum("tni,nk->tik", moved, along) / values[wide]
     found = np.linalg.svd(maps, compute_uv=False)
-    return found[:, -1], found[:, 0]
+    mirrored = np.linalg.det(maps @ axes.T) < 0 if wide.all() else np.zeros(len(maps), dtype=bool)
+    return np.where(mirrored, -found[:, -1], found[:, -1]), found[:, 0]
 
 
 def _rigid(
