@@ -113,8 +113,7 @@ def test_layers_that_slide_bend_as_so_many_sheets():
     body, _ = towel()
     cotton = material("cotton")
     sheets = face_thickness(body)[0] * 2.0 / cotton.thickness
-    light = replace(body.materials, values={"density": np.full(body.mesh.vertex_count, 1.0)})
-    assert as_built(replace(body, materials=light)).young[0] == pytest.approx(cotton.young / sheets**2, rel=1e-6)
+    assert as_built(body).young[0] == pytest.approx(cotton.young / sheets**2, rel=1e-6)
 
 
 @pytest.mark.parametrize("name", ["cotton", "stuffing", "rubber", "leaf", "leather", "steel", "oak", "abs", "ceramic"])

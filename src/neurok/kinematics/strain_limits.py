@@ -74,7 +74,7 @@ class StrainConfig:
     strain."""
 
     largest_shift: float = 1.0
-    """Of a handle, in sizes of the object: where a coarse mesh shows no strain, nothing goes farther than it is long."""
+    """Of a handle [sizes of the object]: where a coarse mesh shows no strain, nothing goes farther than it is long."""
 
     shared: float = 0.05
     """Handles are neighbours where a place follows both to at least this share."""
