@@ -28,6 +28,8 @@ from neurok.hub import has_weights, load_model
 from neurok.inference.evidence import (
     CALIBRATION,
     SEARCHED,
+    SIGHTED,
+    SURFACE,
     UNASKED,
     Evidence,
     driven_evidence,
@@ -40,12 +42,14 @@ if TYPE_CHECKING:
     from neurok.learned.deformation.handles import HandleModel
     from neurok.learned.ensemble import Ensemble
     from neurok.learned.grouping import Grouper, Groups
+    from neurok.learned.views.network import ViewModel
+    from neurok.learned.views.source import SeenObject
 
 Method = Literal["auto", "learned", "search"]
 Thing = Mesh | Asset | str | Path
 
-JOINT_WEIGHTS, PRIOR_WEIGHTS, PIECE_WEIGHTS = "articulation", "deformation", "pieces"
-"""Names of the shipped weights behind the three learned sources."""
+JOINT_WEIGHTS, PRIOR_WEIGHTS, PIECE_WEIGHTS, VIEW_WEIGHTS = "articulation", "deformation", "pieces", "views"
+"""Names of the shipped weights behind the learned sources."""
 
 NO_WEIGHTS = "none"
 """Name that leaves a learned source out."""
@@ -59,6 +63,7 @@ def plan(
     joint_weights: Ensemble | str | Path | None = None,
     prior_weights: HandleModel | str | Path | None = None,
     piece_weights: Grouper | str | Path | None = None,
+    view_weights: ViewModel | str | Path | None = None,
     given_parts: bool = True,
 ) -> BodyPlan:
     """The body plan of a mesh.
@@ -70,6 +75,7 @@ def plan(
         joint_weights: Of the articulation network; the shipped ones by default.
         prior_weights: Of the deformation model; the shipped ones by default.
         piece_weights: Of the grouping network; the shipped ones by default. ``none`` leaves it out.
+        view_weights: Of the network that sees motion from outside; the shipped ones by default. ``none`` leaves it out.
         given_parts: Whether parts that the file names are its bodies; otherwise pieces are grouped as for a raw mesh.
     """
     return study(
@@ -79,6 +85,7 @@ def plan(
         joint_weights=joint_weights,
         prior_weights=prior_weights,
         piece_weights=piece_weights,
+        view_weights=view_weights,
         given_parts=given_parts,
     ).plan
 
@@ -108,6 +115,7 @@ def study(
     joint_weights: Ensemble | str | Path | None = None,
     prior_weights: HandleModel | str | Path | None = None,
     piece_weights: Grouper | str | Path | None = None,
+    view_weights: ViewModel | str | Path | None = None,
     given_parts: bool = True,
     use_prior: bool = True,
     least: float | None = None,
@@ -115,14 +123,19 @@ def study(
     """The plan with its evidence; arguments as in ``plan``, whether the learned prior is asked what bends, and how
     probable joints of the plan are at least: likelier right than wrong by default."""
     given, chosen = mesh_of(thing), choose_method(method, joint_weights)
-    found = _find_bodies(given, labels, given_parts, find_grouper(piece_weights) if chosen == "learned" else None)
+    seen = look_at(given, view_weights) if chosen == "learned" else None
+    grouper = find_grouper(piece_weights) if chosen == "learned" else None
+    found = _find_bodies(given, labels, given_parts, grouper, seen)
     search: Search | None = None
     evidence: Evidence = {}
     planned = found.plan()
     if found.mesh.part_count > 1:
         if chosen == "learned":
-            search, evidence = _ask_networks(found, _model(joint_weights, "articulation"))
+            sight = None if found.groups is None else seen
+            search, evidence = _ask_networks(found, _model(joint_weights, "articulation"), sight)
             calibration = UNASKED if found.groups is None else CALIBRATION
+            if sight is not None:
+                calibration = SURFACE if found.is_cut(given) else SIGHTED
         else:
             search = search_joints(found.mesh)
             evidence, calibration = searched_evidence(search), SEARCHED
@@ -176,7 +189,11 @@ class _Bodies:
 
 
 def _find_bodies(
-    mesh: Mesh, labels: Int[np.ndarray, " N"] | None, given_parts: bool, grouper: Grouper | None
+    mesh: Mesh,
+    labels: Int[np.ndarray, " N"] | None,
+    given_parts: bool,
+    grouper: Grouper | None,
+    seen: SeenObject | None = None,
 ) -> _Bodies:
     """The bodies of a mesh: as labels say, as the file names them, or pieces put together."""
     if labels is not None:
@@ -194,9 +211,9 @@ def _find_bodies(
     pieces, groups = connected_pieces(plain), None
     bodies = merge_components(plain) if grouper is None else np.zeros(plain.face_count, dtype=np.int64)
     if grouper is not None:
-        from neurok.learned.grouping import find_groups
+        from neurok.learned.grouping import find_groups, is_single_surface
 
-        found = find_groups(plain, grouper)
+        found = seen.find_groups() if seen is not None and is_single_surface(plain) else find_groups(plain, grouper)
         groups = None if found is None else found.groups
         if found is not None and not (found.groups.chance < STILL and found.cuts(pieces)):
             bodies, pieces = found.face_bodies, found.refined(pieces)
@@ -216,14 +233,14 @@ def _part_groups(mesh: Mesh, grouper: Grouper | None) -> Groups | None:
     return None if grouper is None else part_groups(mesh, grouper)
 
 
-def _ask_networks(found: _Bodies, ensemble: Ensemble) -> tuple[Search, Evidence]:
-    """What joint network and search say of the bodies; those of the grouping network have the base first."""
+def _ask_networks(found: _Bodies, ensemble: Ensemble, seen: SeenObject | None = None) -> tuple[Search, Evidence]:
+    """What joint network, search and views say of the bodies; those of the grouping network have the base first."""
     from neurok.learned.joints import predict_joints
 
     base = 0 if found.groups is not None and found.origin == "pieces" else None
     prediction = predict_joints(found.mesh, ensemble, pieces=found.origin == "pieces", base=base)
     assert prediction.search is not None, "it was asked"
-    return prediction.search, gather_evidence(prediction, found.groups)
+    return prediction.search, gather_evidence(prediction, found.groups, seen)
 
 
 def _with_bends(plan: BodyPlan, prior: LearnedPrior | None) -> BodyPlan:
@@ -281,6 +298,15 @@ def find_grouper(weights: Grouper | str | Path | None = None) -> Grouper | None:
     return _model(weights, "pieces")
 
 
-def _model(weights: Any, task: Literal["articulation", "deformation", "pieces"]) -> Any:
+def look_at(mesh: Mesh, weights: ViewModel | str | Path | None = None) -> SeenObject | None:
+    """What is seen of a mesh from outside; nothing where there are no weights for it, or none are wanted."""
+    if weights == NO_WEIGHTS or (weights is None and not has_weights(VIEW_WEIGHTS)):
+        return None
+    from neurok.learned.views.source import SeenObject
+
+    return SeenObject.of(mesh, _model(weights, "views"))
+
+
+def _model(weights: Any, task: Literal["articulation", "deformation", "pieces", "views"]) -> Any:
     """A model as it was given, or the one that a name stands for; the shipped one of the task by default."""
     return load_model(weights or task, task) if weights is None or isinstance(weights, str | Path) else weights
