@@ -12,7 +12,7 @@ from neurok import model as model_module
 from neurok.bodyplan.plan import BodyPlan, PlannedBody, connected_pieces
 from neurok.bodyplan.plan_file import write_plan
 from neurok.catalogue.samples import make_sample
-from neurok.core import Asset, Clip, Mesh
+from neurok.core import Asset, Clip
 from neurok.errors import NeurokError
 from neurok.io import save
 from neurok.kinematics import ArticulatedSpace, LinearSpace
@@ -20,7 +20,6 @@ from neurok.kinematics.articulated import SkinnedSpace
 from neurok.kinematics.screws import ScrewSpace
 from neurok.learned.deformation.handles import HandleConfig, HandleModel
 from neurok.model import Model, Weights, plan, understand
-from neurok.modelling.shapes import cylinder
 
 
 def test_an_object_is_an_asset_a_mesh_a_path_or_a_model(tmp_path):

@@ -102,11 +102,11 @@ class Model:
     materials_file: str | Path | None = None
     """File of its materials, as ``neurok materials`` writes it; ``given_materials`` count over it."""
 
-    interior: bool = True
-    """Whether parts that are cut out of a closed surface get a back, and what is behind them a cavity."""
-
     weighing: Weighing = AS_ESTIMATED
     """What somebody says of its mass."""
+
+    interior: bool = True
+    """Whether parts that are cut out of a closed surface get a back, and what is behind them a cavity."""
 
     notes: tuple[str, ...] = ()
     """How it is read otherwise than its file says, one sentence each."""
@@ -150,12 +150,13 @@ class Model:
     @cached_property
     def mass(self) -> MassEstimate:
         """What it weighs, and how that came about; densities of its file and of materials of one's own are kept."""
-        stated = np.zeros(self.mesh.vertex_count, dtype=bool)
-        for item in self.materials.items:
-            known = library().get(item.material.name)
-            measured = self.asset.materials is not None and item.reason == IN_FILE and self.materials_file is None
-            stated[item.region.vertices] = measured or known is None or item.material != known.material
-        return estimate_mass(self.mesh, self.materials.field, self.materials.identity, stated, self.weighing)
+        field, known = self.materials.field, library()
+        usual = [known[m.name].material.density if m.name in known else np.nan for m in field.materials]
+        stated = ~np.isclose(field.density, np.array(usual)[field.ids])
+        if self.asset.materials is not None and self.materials_file is None:
+            for item in self.materials.items:
+                stated[item.region.vertices] |= item.reason == IN_FILE
+        return estimate_mass(self.mesh, field, self.materials.identity, stated, self.weighing)
 
     def field_on(self, mesh: Mesh) -> MaterialField:
         """The materials of the vertices of a mesh of this object, whose bodies may have been cut apart."""
@@ -362,14 +363,17 @@ class Model:
 
     @cached_property
     def _found_plan(self) -> BodyPlan:
-        """The plan that counts over joints and clips of the file; what is found to bend does so if it may be soft."""
+        """The plan that counts over joints and clips of the file.
+
+        What is found to bend does so if it is soft; what is soft has no joint: leaves, straps and cushions yield.
+        """
         if self.given_plan is not None:
             return self.plan
         plan = self.study.plan
         soft = self.field_on(plan.mesh).is_soft[plan.mesh.faces].all(axis=1)
         share = np.bincount(plan.mesh.face_parts, soft, len(plan.bodies)) / np.bincount(plan.mesh.face_parts)
         bodies = (
-            replace(body, bends=body.bends and bool(some > MOSTLY_SOFT))
+            replace(body, joint=None) if some > MOSTLY_SOFT else replace(body, bends=False)
             for body, some in zip(plan.bodies, share, strict=True)
         )
         return replace(plan, bodies=tuple(bodies))
@@ -567,7 +571,9 @@ def understand(
     weights: Weights | None = None,
     unit: float | str | None = None,
     up: str | None = None,
-    weighing: Weighing | None = None,
+    mass: float | None = None,
+    hollow: bool | None = None,
+    thickness: float | None = None,
     nodes: Sequence[str] = (),
     interior: bool | None = None,
 ) -> Model:
@@ -585,12 +591,16 @@ def understand(
         weights: Networks to ask instead of the shipped ones.
         unit: Of the file, by name or in metres; by default as the file says, unless that is surely wrong.
         up: The axis that points up; by default as the file says, or a sure guess.
-        weighing: Its mass, whether it is hollow, and its wall, where somebody knows them.
+        mass: Of the whole object [kg], where somebody knows it; by default estimated.
+        hollow: Whether closed surfaces are hollow (or solid); by default as their materials and such things are.
+        thickness: Of walls and sheets [m].
         nodes: Which nodes of a file are the object, as for ``neurok.load``.
         interior: Whether parts that are cut out of a closed surface get an inside; they do by default.
     """
     changes: dict[str, Any] = {"parts": parts, "given_plan": plan, "method": method, "weights": weights}
-    changes |= {"interior": interior, "weighing": weighing}
+    if (mass, hollow, thickness) != (None, None, None):
+        changes["weighing"] = Weighing(mass, hollow, thickness)
+    changes["interior"] = interior
     if isinstance(materials, str | Path):
         changes["materials_file"] = materials
     elif materials:

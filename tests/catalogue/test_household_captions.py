@@ -7,11 +7,12 @@ import pytest
 
 from neurok.catalogue import CATEGORIES, MOVING_TEN, draw
 from neurok.catalogue.appearance import basic, colour_words, palette
-from neurok.catalogue.captions import caption, captions, full_caption, groups, main_part, misspelt, total
+from neurok.catalogue.captions import full_caption, groups, main_part, total
 from neurok.catalogue.prompts import PartConstraint, Prompt, free_prompts, judge
 from neurok.catalogue.vocabulary import PART_NAMES, article, material_words, plural, said_as
 from neurok.core.material_library import library, material
 from neurok.modelling.sampler import Sampler
+from neurok_lab.data.captions import caption, captions, misspelt
 
 
 @pytest.fixture(scope="module")

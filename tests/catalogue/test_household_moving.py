@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from neurok.catalogue import CATEGORIES, MOVING_TEN, SOFT_TWELVE, asset_of, check_assembly, draw, generate
-from neurok.catalogue.captions import captions, full_caption, groups, total
+from neurok.catalogue.captions import full_caption, groups, total
 from neurok.catalogue.parts import Assembly
 from neurok.catalogue.vocabulary import number, plural
 from neurok.core import Articulation
 from neurok.modelling.sampler import Sampler
+from neurok_lab.data.captions import captions
 
 MOST_PARTS = 24
 

@@ -76,3 +76,12 @@ def test_what_is_unwanted_is_lost_only_where_it_is(things):
     name = next(part.name for part in chair.parts if part.name in ("arm", "leg", "seat", "back"))
     assert outcomes(f"a chair without a {name}", chair)[name] == "missed"
     assert outcomes("a chair without a headrest", chair)["headrest"] == "used"
+
+
+def test_a_word_by_which_something_was_resized_is_used(things):
+    spans = read("a huge low bed")
+    (low,) = [span.start for span in spans if span.text == "low"]
+    request = request_of(spans)
+    without, with_it = (word_uses(spans, request, things["bed"], grown) for grown in ((), (low,)))
+    assert [use.outcome for use in without] == ["unknown", "missed", "used"]
+    assert [use.outcome for use in with_it] == ["unknown", "used", "used"]

@@ -36,7 +36,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "convert": ("neurok.cli.convert:Convert", "read an object in one format and write it in another"),
     "generate": ("neurok.cli.generate:Generate", "generate objects from words or a picture"),
     "materials": ("neurok.cli.materials:Materials", "propose a material for each part of an object"),
-    "plan": ("neurok.cli.articulate:Plan", "decide bodies, contacts and joints of an object; draw and edit them"),
+    "plan": (
+        "neurok.cli.articulate:PlanCommand",
+        "decide bodies, contacts and joints of an object; draw them",
+    ),
     "pose": ("neurok.cli.pose:PoseCommand", "pose an object to fit a target or to follow dragged places"),
     "render": ("neurok.cli.render:Render", "render a picture or a video of an object"),
     "sample": ("neurok.cli.pose:Sample", "sample plausible states of an object"),

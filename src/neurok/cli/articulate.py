@@ -258,7 +258,7 @@ def _sentences(figures: dict[str, Any], files: tuple[Path, ...]) -> str:
 
 
 @dataclass
-class Plan(Command):
+class PlanCommand(Command):
     """Decide the bodies of an object, their contacts, and how each body may move.
 
     To correct a wrong joint, edit the JSON and pass it to articulate, sample, pose or simulate with --plan.

@@ -52,6 +52,32 @@ SeedFlag = Annotated[int, arg("N", help="Random seed: the same seed gives the sa
 
 TrainSeed = Annotated[int | None, arg("N", "0", help="Random seed: the same seed gives the same losses.")]
 
+
+@dataclass(frozen=True)
+class MassFlags:
+    """Mass of the object."""
+
+    mass: Annotated[float | None, arg("KG", "by its geometry and things of its kind")] = None
+    """Mass of the whole object [kg]."""
+
+    thickness: Annotated[float | None, arg("T", "that of its materials")] = None
+    """Thickness of walls and open surfaces, in the unit of the object."""
+
+    hollow: bool = False
+    """Take closed surfaces for hollow."""
+
+    solid: bool = False
+    """Take closed surfaces for solid."""
+
+    def given(self) -> dict[str, Any]:
+        """What was said, as for ``neurok.understand``, the thickness in the unit of the object."""
+        if self.hollow and self.solid:
+            raise NeurokError("An object cannot be --hollow and --solid at once; choose one.")
+        stated: dict[str, Any] = {"mass": self.mass, "hollow": self.hollow if self.hollow or self.solid else None}
+        stated["thickness"] = self.thickness
+        return {name: value for name, value in stated.items() if value is not None}
+
+
 UnitFlag = Annotated[
     str | None,
     arg("m|cm|mm|in|METRES", "as in the file, or a likelier one", help="The unit of the object's file."),

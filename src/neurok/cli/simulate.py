@@ -12,6 +12,7 @@ import tyro
 from neurok.cli.flags import (
     ForceFlag,
     JsonFlag,
+    MassFlags,
     NodesFlag,
     OutFlag,
     PlanFlag,
@@ -21,8 +22,7 @@ from neurok.cli.flags import (
     arg,
     one_of,
 )
-from neurok.cli.outputs import EXIT_CODES, Command, check_outputs, frame_facts, frame_words, warn
-from neurok.cli.report import stoppable
+from neurok.cli.outputs import EXIT_CODES, Command, check_outputs, frame_facts, frame_words, stoppable, warn
 from neurok.core.material_library import parse_material
 from neurok.core.select import parse_vector
 from neurok.doctor.frame import parse_unit, parse_up
@@ -136,6 +136,9 @@ class SteppingFlags:
     stiffest: Annotated[float | None, arg("PA", "what is stiff is rigid")] = None
     """For particles: step stiffer materials with this Young's modulus instead of as rigid."""
 
+    seed: Annotated[int | None, arg("N", "0")] = None
+    """Random seed: the same seed gives the same files."""
+
     scene: Annotated[Path | None, arg("FILE", "none")] = None
     """Read everything from a scene file (.yaml, .json, .toml); flags given with it override or extend it, for its first
     object."""
@@ -184,14 +187,12 @@ class Simulate(Command):
     up: UpFlag = None
     nodes: NodesFlag = ()
 
-    seed: Annotated[int | None, arg("N", "0")] = None
-    """Random seed: the same seed gives the same files."""
-
     force: ForceFlag = False
     json: JsonFlag = False
 
     loads: tyro.conf.OmitArgPrefixes[LoadFlags] = field(default_factory=LoadFlags)
     matter: tyro.conf.OmitArgPrefixes[MatterFlags] = field(default_factory=MatterFlags)
+    weighing: tyro.conf.OmitArgPrefixes[MassFlags] = field(default_factory=MassFlags)
     stepping: tyro.conf.OmitArgPrefixes[SteppingFlags] = field(default_factory=SteppingFlags)
 
     def run(self) -> dict[str, Any]:
@@ -214,7 +215,7 @@ class Simulate(Command):
         """The scene that the flags describe, on top of the file's."""
         problems: list[str] = []
         stepping = self.stepping
-        changes = _given(self, "seconds", "engine", "seed") | _given(stepping, "fps", "dt", "integrator", "stiffest")
+        changes = _given(self, "seconds", "engine") | _given(stepping, "seed", "fps", "dt", "integrator", "stiffest")
         for cells in _noted(problems, _resolution, stepping.resolution and [stepping.resolution]):
             changes["resolution"] = cells
         base = self._base(problems)
@@ -256,6 +257,8 @@ class Simulate(Command):
             changes["nodes"] = self.nodes
         changes |= _given(self, "act", "space") | _given(self.loads, "strength", "jolt")
         changes |= _given(self.matter, "density", "damping", "joint_damping", "joint_friction")
+        for given in _noted(problems, lambda _: self.weighing.given(), ["mass"]):
+            changes |= given
         for vector in parse(lambda text: parse_vector(text, "the rotation"), self.loads.rotate and [self.loads.rotate]):
             changes["rotation"] = vector
         if self.drop is not None:

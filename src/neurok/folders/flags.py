@@ -74,7 +74,7 @@ SETTLED = ("stand", "drop", "throw", "drag", "wind")
 
 
 @dataclass(frozen=True)
-class Part:
+class TriedPart:
     """What a flag must know of a part."""
 
     name: str
@@ -152,7 +152,7 @@ Runs = Mapping[str, Mapping[str, Any]]
 """Figures of each run, as ``measure`` has them."""
 
 
-def flags_of(runs: Runs, parts: tuple[Part, ...], bulk: Bulk, config: LimitConfig) -> list[Flag]:
+def flags_of(runs: Runs, parts: tuple[TriedPart, ...], bulk: Bulk, config: LimitConfig) -> list[Flag]:
     """All flags of an object, one for each kind and part, by the worst run."""
     return [
         *_diverged(runs, parts),
@@ -165,7 +165,7 @@ def flags_of(runs: Runs, parts: tuple[Part, ...], bulk: Bulk, config: LimitConfi
 
 
 def _over(
-    kind: str, run: str, part: Part, value: float, limit: float, sentence: str, remedy: str = "stiffer"
+    kind: str, run: str, part: TriedPart, value: float, limit: float, sentence: str, remedy: str = "stiffer"
 ) -> Iterator[Flag]:
     """A flag if a value is over its limit, with the remedy at the end of its sentence."""
     if value > limit:
@@ -173,22 +173,22 @@ def _over(
 
 
 def _under(
-    kind: str, run: str, part: Part, value: float, limit: float, sentence: str, remedy: str = "stiffer"
+    kind: str, run: str, part: TriedPart, value: float, limit: float, sentence: str, remedy: str = "stiffer"
 ) -> Iterator[Flag]:
     """The same if it is under its limit."""
     if value < limit:
         yield Flag(kind, run, part.name, value, limit, f"{sentence}: {part.other(remedy)}")
 
 
-def _softest(parts: tuple[Part, ...]) -> Part:
+def _softest(parts: tuple[TriedPart, ...]) -> TriedPart:
     return min(parts, key=lambda part: part.material.young)
 
 
-def _heaviest(parts: tuple[Part, ...]) -> Part:
+def _heaviest(parts: tuple[TriedPart, ...]) -> TriedPart:
     return max(parts, key=lambda part: part.mass)
 
 
-def _diverged(runs: Runs, parts: tuple[Part, ...]) -> Iterator[Flag]:
+def _diverged(runs: Runs, parts: tuple[TriedPart, ...]) -> Iterator[Flag]:
     softest = _softest(parts)
     for name, run in runs.items():
         if run["status"] == "diverged":
@@ -196,7 +196,7 @@ def _diverged(runs: Runs, parts: tuple[Part, ...]) -> Iterator[Flag]:
             yield Flag("diverged", name, softest.name, run["seconds"], 0.0, f"{sentence}: {softest.other('stiffer')}")
 
 
-def _weight(parts: tuple[Part, ...], bulk: Bulk, config: LimitConfig) -> Iterator[Flag]:
+def _weight(parts: tuple[TriedPart, ...], bulk: Bulk, config: LimitConfig) -> Iterator[Flag]:
     heaviest, densest = _heaviest(parts), max(parts, key=lambda part: part.material.density)
     total = sum(part.mass for part in parts)
     if bulk.density > config.heavy:
@@ -218,7 +218,7 @@ def _weight(parts: tuple[Part, ...], bulk: Bulk, config: LimitConfig) -> Iterato
         )  # fmt: skip
 
 
-def _standing(runs: Runs, parts: tuple[Part, ...], config: LimitConfig) -> Iterator[Flag]:
+def _standing(runs: Runs, parts: tuple[TriedPart, ...], config: LimitConfig) -> Iterator[Flag]:
     run = runs.get("stand")
     if run is None or run["status"] == "diverged":
         return
@@ -240,7 +240,7 @@ def _standing(runs: Runs, parts: tuple[Part, ...], config: LimitConfig) -> Itera
         )  # fmt: skip
 
 
-def _whole(runs: Runs, parts: tuple[Part, ...], config: LimitConfig) -> Iterator[Flag]:
+def _whole(runs: Runs, parts: tuple[TriedPart, ...], config: LimitConfig) -> Iterator[Flag]:
     good = {name: run for name, run in runs.items() if run["status"] != "diverged"}
     if not good:
         return
@@ -267,7 +267,7 @@ def _floats(run: Mapping[str, Any], config: LimitConfig) -> bool:
     return bool(run["above"] > config.floats and run["speed"][1] < config.resting)
 
 
-def _restless(runs: Runs, parts: tuple[Part, ...], size: float, config: LimitConfig) -> Iterator[Flag]:
+def _restless(runs: Runs, parts: tuple[TriedPart, ...], size: float, config: LimitConfig) -> Iterator[Flag]:
     """What should rest and does not: all of it where nobody touches it, elsewhere what it shakes by within itself.
 
     What rolls, slides or is still falling when a run ends is nothing to complain of.
@@ -288,7 +288,7 @@ def _restless(runs: Runs, parts: tuple[Part, ...], size: float, config: LimitCon
         )  # fmt: skip
 
 
-def _part(runs: Runs, part: Part, config: LimitConfig) -> Iterator[Flag]:
+def _part(runs: Runs, part: TriedPart, config: LimitConfig) -> Iterator[Flag]:
     """What is implausible about one part, each kind by the run that shows it most."""
     seen = {name: run["parts"][part.name] for name, run in runs.items() if part.name in run["parts"]}
     if not seen or part.flows:
@@ -310,7 +310,7 @@ def _part(runs: Runs, part: Part, config: LimitConfig) -> Iterator[Flag]:
     yield from _over("comes apart", name, part, value, config.apart, sentence)
 
 
-def _flows(seen: Runs, part: Part, config: LimitConfig) -> Iterator[Flag]:
+def _flows(seen: Runs, part: TriedPart, config: LimitConfig) -> Iterator[Flag]:
     flattest, squash = min(((name, run["squash"][1]) for name, run in seen.items()), key=lambda item: item[1])
     widest, spread = max(((name, run["spread"][1]) for name, run in seen.items()), key=lambda item: item[1])
     if squash < config.flat:
@@ -321,7 +321,7 @@ def _flows(seen: Runs, part: Part, config: LimitConfig) -> Iterator[Flag]:
         yield from _over("flows", widest, part, spread, config.spread, sentence)
 
 
-def _gives(seen: Runs, part: Part, config: LimitConfig) -> Iterator[Flag]:
+def _gives(seen: Runs, part: TriedPart, config: LimitConfig) -> Iterator[Flag]:
     """Whether something soft moves like a block of stone."""
     if part.material.young <= config.yielding:
         most = max(max(run["stretch"][0], 1.0 - run["squash"][0], run["bend"][0]) for run in seen.values())

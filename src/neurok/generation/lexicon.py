@@ -31,7 +31,7 @@ LARGEST = 24  # largest number that is taken for a count
 
 _FILLER = """a an the my your our his her its and or plus with without of on in at to for from by that which where has
     have having featuring made is are be it this i me want need please make create give some something one as than like
-    very whose standing wearing under over into there should would could just only also both each all"""
+    very whose standing sitting wearing under over into there should would could just only also both each all"""
 FILLER = frozenset(_FILLER.split())
 """Words that hold a prompt together."""
 

@@ -24,14 +24,17 @@ from neurok.catalogue.vocabulary import CATEGORIES, article
 from neurok.core import Asset
 from neurok.errors import NeurokError
 from neurok.generation import sentence_states
-from neurok.generation.attachment import FAR, Attached
+from neurok.generation.attachment import FAR, Attached, attach
 from neurok.generation.context import Conditioning, conditioning_of, words_of
-from neurok.generation.lexicon import Span, read, split_words
+from neurok.generation.edit_request import MORE, RESIZES
+from neurok.generation.features import with_features
+from neurok.generation.lexicon import WHOLE, Span, read, split_words
 from neurok.generation.list_drawing import draw_lists, request_for
 from neurok.generation.numbers import WIDTH, part_of
 from neurok.generation.part_list import Lists, PartListModel
 from neurok.generation.photo import Photo, read_photo
-from neurok.generation.request import Request, request_of, strange_noun
+from neurok.generation.request import Request, category_span, request_of, strange_noun
+from neurok.generation.reshaping import resized
 from neurok.generation.silhouettes import colour_of, known_outlines, recoloured, with_appearance_seen
 from neurok.generation.word_use import WordUse, word_uses
 from neurok.generation.writing import REDRAWING, Generator, Redrawer, Written, list_words, rows_of
@@ -225,6 +228,8 @@ def understand(text: str, image: str | Path | Photo | None) -> PromptReading:
     strange = "" if photo is not None or request.category else strange_noun(spans)
     if strange:
         raise NeurokError(f"'{strange}' is nothing that can be made. {possible} Ask in English.")
+    if request.category and category_span(spans) is None:
+        notes.append(f"No word says what it should be; its parts are those of {article(request.category)}.")
     nouns = [span for span in spans if not span.values("part")]
     named = list(dict.fromkeys(m.value for span in nouns for m in span.meanings[:1] if m.kind == "category"))
     if len(named) > 1 and request.category:
@@ -252,8 +257,29 @@ def _one(model: Generator, ask: PromptReading, seed: int, config: GenerateConfig
         if found[-1].attached.bodies == 1 and found[-1].attached.moved <= config.far:
             break
     best = min((written.attached for written in found), key=lambda attached: attached.apart)
-    best = replace(best, assembly=true_colours(best.assembly, ask.request))
-    return handed_out(best, ask.text, seed, ask.request, ask.spans, ask.notes)
+    best, grown = in_size(replace(best, assembly=true_colours(best.assembly, ask.request)), ask)
+    best = replace(best, assembly=with_features(best.assembly, ask.spans, ask.request))
+    return handed_out(best, ask.text, seed, ask.request, ask.spans, ask.notes, grown=grown)
+
+
+def in_size(made: Attached, ask: PromptReading) -> tuple[Attached, list[int]]:
+    """The object in the size that was asked for, and the spans that say so: a low bed, a bench with long legs.
+
+    Words of size that are shapes of that category (a tall vase) are choices of the list already.
+    """
+    grown, targets = list[int](), dict(ask.request.targets)
+    for k, span in enumerate(ask.spans):
+        after = (targets[one.start] for one in ask.spans[k:] if one.clause == span.clause and one.start in targets)
+        target = next(after, WHOLE)
+        named = tuple(n for n, part in enumerate(made.assembly.parts) if part.name == target)
+        if span.words[0] in RESIZES and (named or target == WHOLE) and len(span.words) == 1:
+            if span.meanings and not word_uses([span], ask.request, made.assembly)[0].reason:
+                continue
+            dimension, sign = RESIZES[span.words[0]]
+            other = attach(resized(made.assembly, named, dimension, MORE**sign))
+            made = replace(other, moved=max(other.moved, made.moved))
+            grown.append(span.start)
+    return made, grown
 
 
 def _scores(lists: Lists, ask: PromptReading) -> list[float]:
@@ -324,10 +350,11 @@ def handed_out(
     spans: Sequence[Span] | None,
     notes: Sequence[str] = (),
     words: Sequence[WordUse] = (),
+    grown: Sequence[int] = (),
 ) -> Generated:
     """What is known of an object whose parts meet; ``words`` where the prompt is no description but an edit."""
     met = replace(attached.assembly, name=f"{attached.assembly.category} {seed}")
-    words = tuple(words) if spans is None else word_uses(spans, request, met)
+    words = tuple(words) if spans is None else word_uses(spans, request, met, grown)
     asset, assembly = listed_asset(met, text, words)
     verdict = judge(assembly, request.prompt(text, assembly.category))
     if spans and not request.category:

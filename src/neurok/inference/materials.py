@@ -47,8 +47,8 @@ class ProposalConfig:
     closed_shape: float = 0.3
     """Shape, of an object of one region whose name says what it is: a scan is one closed surface whatever it shows."""
 
-    temperature: float = 1.0
-    """Of the scores; above 1 the evidence is not as independent as naive Bayes has it."""
+    temperature: float = 0.8
+    """Of the scores, for which labelled surfaces are likeliest (docs/materials.md)."""
 
     least_reason: float = 0.5
     """Log-odds from which a piece of evidence is named in the reason."""
@@ -92,9 +92,17 @@ class Proposals:
     identity: Identity | None = None
     """What the object was recognised as."""
 
+    stated: MaterialField | None = None
+    """What a file says, with numbers that vary within a region."""
+
     @cached_property
     def field(self) -> MaterialField:
         """The proposed materials over the mesh."""
+        if self.stated is not None:
+            found = self.stated
+            for item in self.items:
+                found = found if item.reason == IN_FILE else found.with_part(item.region.vertices, item.material)
+            return found
         used = list(dict.fromkeys(item.material for item in self.items))
         ids = np.zeros(self.mesh.vertex_count, dtype=np.int64)
         for item in self.items:
@@ -121,12 +129,12 @@ class Proposals:
             Proposal(item.region, material, 1.0, reason) if set_now else item
             for item, set_now in zip(self.items, hit, strict=True)
         )
-        return Proposals(self.mesh, items, self._identity_of(items))
+        return Proposals(self.mesh, items, self._identity_of(items), self.stated)
 
     def with_field(self, field: MaterialField) -> Proposals:
         """The same with the materials of a file."""
         items = tuple(_in_file(item.region, field) for item in self.items)
-        return Proposals(self.mesh, items, self._identity_of(items))
+        return Proposals(self.mesh, items, self._identity_of(items), field)
 
     def _identity_of(self, items: tuple[Proposal, ...]) -> Identity | None:
         """What the object is, unless somebody says that it is made otherwise than such things are."""
@@ -165,7 +173,7 @@ def propose(asset: Asset, *, names: bool = True, config: ProposalConfig = PROPOS
     else:
         seen = _Seen(mesh, words if names else None, identity, len(regions) == 1, config)
         items = [seen.propose(region) for region in regions]
-    return Proposals(mesh, tuple(items), identity)
+    return Proposals(mesh, tuple(items), identity, stated)
 
 
 def _identity(mesh: Mesh, regions: Sequence[Region], words: Sequence[str]) -> Identity | None:

@@ -17,6 +17,7 @@ from jaxtyping import Int
 
 from neurok.bodyplan.bodies import MOST_PIECES, find_parts, merge_components
 from neurok.bodyplan.config import SIMULATED, STILL
+from neurok.bodyplan.contacts import contact_graph, find_base
 from neurok.bodyplan.feasibility import Feasibility
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.plan import BodyPlan, Origin, PlannedBody, connected_pieces, with_bodies
@@ -28,8 +29,7 @@ from neurok.hub import has_weights, load_model
 from neurok.inference.evidence import (
     CALIBRATION,
     SEARCHED,
-    SIGHTED,
-    SURFACE,
+    SEEN,
     UNASKED,
     Evidence,
     driven_evidence,
@@ -76,7 +76,8 @@ def plan(
         prior_weights: Of the deformation model; the shipped ones by default.
         piece_weights: Of the grouping network; the shipped ones by default. ``none`` leaves it out.
         view_weights: Of the network that sees motion from outside; the shipped ones by default. ``none`` leaves it out.
-        given_parts: Whether parts that the file names are its bodies; otherwise pieces are grouped as for a raw mesh.
+        given_parts: Whether parts that the file names are its bodies; otherwise, and where none of them moves but they
+            are made of several pieces, pieces are grouped as for a raw mesh.
     """
     return study(
         thing,
@@ -123,25 +124,16 @@ def study(
     """The plan with its evidence; arguments as in ``plan``, whether the learned prior is asked what bends, and how
     probable joints of the plan are at least: likelier right than wrong by default."""
     given, chosen = mesh_of(thing), choose_method(method, joint_weights)
-    seen = look_at(given, view_weights) if chosen == "learned" else None
     grouper = find_grouper(piece_weights) if chosen == "learned" else None
-    found = _find_bodies(given, labels, given_parts, grouper, seen)
-    search: Search | None = None
-    evidence: Evidence = {}
-    planned = found.plan()
-    if found.mesh.part_count > 1:
-        if chosen == "learned":
-            sight = None if found.groups is None else seen
-            search, evidence = _ask_networks(found, _model(joint_weights, "articulation"), sight)
-            calibration = UNASKED if found.groups is None else CALIBRATION
-            if sight is not None:
-                calibration = SURFACE if found.is_cut(given) else SIGHTED
-        else:
-            search = search_joints(found.mesh)
-            evidence, calibration = searched_evidence(search), SEARCHED
-        evidence = driven_evidence(evidence, Feasibility(found.mesh, search.contacts, search.parents), calibration)
-        ranked = {part: one.ranked(calibration) for part, one in evidence.items()}
-        planned = found.plan(ranked, search).above(SIMULATED if least is None else least)
+    viewer = find_viewer(view_weights) if chosen == "learned" else None
+    ensemble = _model(joint_weights, "articulation") if chosen == "learned" else None
+    least = SIMULATED if least is None else least
+    weighed = _weigh(_find_bodies(given, labels, given_parts, grouper, viewer), ensemble, least)
+    if weighed.found.origin == "file" and grouper is not None and not weighed.plan.moving and _may_fall_apart(given):
+        # Nodes of a scene need not be its bodies: one may hold a cabinet with its doors.
+        anew = _weigh(_find_bodies(given, None, False, grouper, viewer), ensemble, least)
+        weighed = anew if anew.plan.moving else weighed
+    found, search, evidence, planned = weighed.found, weighed.search, weighed.evidence, weighed.plan
     if search is not None and not planned.moving and found.is_cut(given):  # creases alone make no bodies
         search, planned = None, _one_body(given).plan()
     prior = None
@@ -149,6 +141,37 @@ def study(
         prior = find_prior(planned.mesh, prior_weights)
         planned = _with_bends(planned, prior)
     return PlanStudy(planned, search, prior, chosen, evidence, found.groups)
+
+
+@dataclass(frozen=True, eq=False)
+class _Weighed:
+    """The plan of some bodies, and what it is based on."""
+
+    found: _Bodies
+    plan: BodyPlan
+    search: Search | None = None
+    evidence: Evidence = field(default_factory=dict)
+
+
+def _weigh(found: _Bodies, ensemble: Ensemble | None, least: float) -> _Weighed:
+    """How bodies move: with joints that are at least so probable."""
+    if found.mesh.part_count < 2:
+        return _Weighed(found, found.plan())
+    if ensemble is not None:
+        search, evidence = _ask_networks(found, ensemble)
+        calibration = UNASKED if found.groups is None else CALIBRATION if found.seen is None else SEEN
+    else:
+        search = search_joints(found.mesh)
+        evidence, calibration = searched_evidence(search), SEARCHED
+    evidence = driven_evidence(evidence, Feasibility(found.mesh, search.contacts, search.parents), calibration)
+    ranked = {part: one.ranked(calibration) for part, one in evidence.items()}
+    return _Weighed(found, found.plan(ranked, search).above(least), search, evidence)
+
+
+def _may_fall_apart(mesh: Mesh) -> bool:
+    """Whether some named part is made of several connected pieces."""
+    both = np.stack([mesh.face_parts, connected_pieces(_raw(mesh))], axis=1)
+    return len(np.unique(both, axis=0)) > len(np.unique(mesh.face_parts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,7 +186,10 @@ class _Bodies:
 
     origin: Origin
     groups: Groups | None = None
-    """What the grouping network says of them."""
+    """What the grouping network says of them, or what is seen of them."""
+
+    seen: SeenObject | None = None
+    """A single surface, seen from outside."""
 
     def plan(self, ranked: dict[int, tuple[Hypothesis, ...]] | None = None, search: Search | None = None) -> BodyPlan:
         """The plan in which every body is fixed, with the ways it may move."""
@@ -193,7 +219,7 @@ def _find_bodies(
     labels: Int[np.ndarray, " N"] | None,
     given_parts: bool,
     grouper: Grouper | None,
-    seen: SeenObject | None = None,
+    viewer: ViewModel | None = None,
 ) -> _Bodies:
     """The bodies of a mesh: as labels say, as the file names them, or pieces put together."""
     if labels is not None:
@@ -208,17 +234,27 @@ def _find_bodies(
     if given_parts and 1 < named <= MOST_PIECES:
         return _Bodies(mesh, mesh.face_parts, "file", _part_groups(mesh, grouper))
     plain = _raw(mesh)
-    pieces, groups = connected_pieces(plain), None
+    pieces, groups, seen = connected_pieces(plain), None, None
     bodies = merge_components(plain) if grouper is None else np.zeros(plain.face_count, dtype=np.int64)
     if grouper is not None:
-        from neurok.learned.grouping import find_groups, is_single_surface
+        from neurok.learned.grouping import find_groups
 
-        found = seen.find_groups() if seen is not None and is_single_surface(plain) else find_groups(plain, grouper)
+        seen = see_surface(plain, viewer)
+        found = find_groups(plain, grouper) if seen is None else seen.find_groups()
         groups = None if found is None else found.groups
         if found is not None and not (found.groups.chance < STILL and found.cuts(pieces)):
             bodies, pieces = found.face_bodies, found.refined(pieces)
-    names = tuple(f"part_{k}" for k in range(int(bodies.max()) + 1))
-    return _Bodies(with_bodies(plain, bodies, names), pieces, "pieces", groups)
+    return _Bodies(with_bodies(plain, bodies, _body_names(mesh, bodies)), pieces, "pieces", groups, seen)
+
+
+def _body_names(mesh: Mesh, bodies: Int[np.ndarray, " F"]) -> tuple[str, ...]:
+    """Bodies by number, or by the named part that most of their faces are of, numbered from the second on."""
+    count = int(bodies.max()) + 1
+    if mesh.part_ids is None or len(np.unique(mesh.face_parts)) < 2:
+        return tuple(f"part_{k}" for k in range(count))
+    main = [mesh.part_names[int(np.bincount(mesh.face_parts[bodies == k]).argmax())] for k in range(count)]
+    repeats = [main[:k].count(name) for k, name in enumerate(main)]
+    return tuple(name if times == 0 else f"{name}_{times + 1}" for name, times in zip(main, repeats, strict=True))
 
 
 def _one_body(mesh: Mesh) -> _Bodies:
@@ -233,14 +269,15 @@ def _part_groups(mesh: Mesh, grouper: Grouper | None) -> Groups | None:
     return None if grouper is None else part_groups(mesh, grouper)
 
 
-def _ask_networks(found: _Bodies, ensemble: Ensemble, seen: SeenObject | None = None) -> tuple[Search, Evidence]:
-    """What joint network, search and views say of the bodies; those of the grouping network have the base first."""
+def _ask_networks(found: _Bodies, ensemble: Ensemble) -> tuple[Search, Evidence]:
+    """What joint network, search and views say of the bodies, which hang on what carries most and hardly moves."""
     from neurok.learned.joints import predict_joints
 
-    base = 0 if found.groups is not None and found.origin == "pieces" else None
+    moves = None if found.groups is None else found.groups.moves
+    base = find_base(contact_graph(found.mesh), found.mesh.up_vector, moves)
     prediction = predict_joints(found.mesh, ensemble, pieces=found.origin == "pieces", base=base)
     assert prediction.search is not None, "it was asked"
-    return prediction.search, gather_evidence(prediction, found.groups, seen)
+    return prediction.search, gather_evidence(prediction, found.groups, found.seen)
 
 
 def _with_bends(plan: BodyPlan, prior: LearnedPrior | None) -> BodyPlan:
@@ -298,13 +335,23 @@ def find_grouper(weights: Grouper | str | Path | None = None) -> Grouper | None:
     return _model(weights, "pieces")
 
 
-def look_at(mesh: Mesh, weights: ViewModel | str | Path | None = None) -> SeenObject | None:
-    """What is seen of a mesh from outside; nothing where there are no weights for it, or none are wanted."""
+def find_viewer(weights: ViewModel | str | Path | None = None) -> ViewModel | None:
+    """The network that sees motion from outside; nothing where there are no weights of it, or none are wanted."""
     if weights == NO_WEIGHTS or (weights is None and not has_weights(VIEW_WEIGHTS)):
+        return None
+    viewer: ViewModel = _model(weights, "views")
+    return viewer
+
+
+def see_surface(mesh: Mesh, viewer: ViewModel | None) -> SeenObject | None:
+    """What is seen of a mesh that is one surface, in which no component tells what moves."""
+    from neurok.learned.grouping import is_single_surface
+
+    if viewer is None or not is_single_surface(mesh):
         return None
     from neurok.learned.views.source import SeenObject
 
-    return SeenObject.of(mesh, _model(weights, "views"))
+    return SeenObject.of(mesh, viewer)
 
 
 def _model(weights: Any, task: Literal["articulation", "deformation", "pieces", "views"]) -> Any:

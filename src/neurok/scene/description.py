@@ -199,8 +199,14 @@ class SceneObject:
     density: float | None = None
     """[kg/m^3], instead of that of materials which nobody named: neither ``materials`` nor the file."""
 
+    mass: float | None = None
+    """Of the whole object [kg]; by default as its geometry and things of its kind have it."""
+
+    hollow: bool | None = None
+    """Whether closed surfaces are hollow or solid; by default as their materials and things of its kind are."""
+
     thickness: float | None = None
-    """Of open surfaces; by default that of their material's sheets, or 1 % of the object's size."""
+    """Of walls and open surfaces; by default that of their material's sheets, or 1 % of the object's size."""
 
     materials: Mapping[str, str | SceneMaterial] = field(default_factory=dict)
     """By the name of a part or a surface, or ``all``: a material of the library, or numbers."""
@@ -323,8 +329,8 @@ class Scene:
 
 
 POSITIVE = {
-    "seconds", "fps", "dt", "unit", "strength", "wind_until", "density", "thickness", "stiffness", "young", "stiffest",
-    "yield_stress",
+    "seconds", "fps", "dt", "unit", "strength", "wind_until", "density", "mass", "thickness", "stiffness", "young",
+    "stiffest", "yield_stress",
 }  # fmt: skip
 NOT_NEGATIVE = {
     "damping", "joint_damping", "joint_friction", "friction", "start", "time", "times", "jolt", "drop", "seed",

@@ -48,7 +48,7 @@ def read_scene(path: str | Path) -> Scene:
     version = data.pop(VERSION_KEY, VERSION)
     if version != VERSION:
         raise FormatError(f"'{path}' is a scene of version {shown(version)}; this neurok reads {VERSION}.")
-    reader = _Reader()
+    reader = _SceneReader()
     scene = reader.read(Scene, data, "")
     if reader.problems:
         raise SceneError([f"'{path}': {reader.problems[0]}", *reader.problems[1:]])
@@ -160,7 +160,7 @@ def _hints(kind: type) -> dict[str, Any]:
     return found if "source" not in found else {**found, "path": str}
 
 
-class _Reader:
+class _SceneReader:
     """Makes nouns of what a file says; what does not fit is noted and replaced by None."""
 
     def __init__(self) -> None:
@@ -220,7 +220,7 @@ class _Reader:
         if len(kinds) == 1:
             return self.read(kinds[0], value, place)
         for kind in kinds:
-            attempt = _Reader()
+            attempt = _SceneReader()
             result = attempt.read(kind, value, place)
             if not attempt.problems:
                 return result

@@ -40,11 +40,17 @@ class ObjectReport:
     frame: str
     """Unit and up axis, and whether that was a guess."""
 
+    kind: str
+    """``hard``, ``soft``, ``thin`` or ``mixed``."""
+
     matter: tuple[dict[str, Any], ...]
     """Each material with its confidence, the reason, and how many parts are of it; the commonest first."""
 
     mass: float
-    """[kg]."""
+    """As it is simulated [kg]."""
+
+    mass_reason: str
+    """How its mass came about."""
 
     joints: tuple[dict[str, Any], ...]
     """Joints it moves on, each with its part, kind and probability (1 where a file or a person says so)."""
@@ -63,8 +69,10 @@ class ObjectReport:
         return ObjectReport(
             name,
             f"unit {unit_name(model.mesh.unit)}, {model.mesh.up} up{' (guessed)' if model.notes else ''}",
+            model.matter,
             tuple(_matter(model)),
             mass,
+            model.mass.reason,
             () if joints is None else tuple(_joints(joints, model, planned)),
             tuple(_possible(model)) if planned and has_poses else (),
             model.why(body.poses, asked) if has_poses else "",
@@ -74,8 +82,9 @@ class ObjectReport:
     def facts(self) -> dict[str, Any]:
         """All of it for ``--json``."""
         return {
-            "name": self.name, "frame": self.frame, "matter": list(self.matter), "mass": self.mass,
-            "joints": list(self.joints), "possible_joints": list(self.possible), "space": self.space,
+            "name": self.name, "frame": self.frame, "kind": self.kind, "matter": list(self.matter),
+            "mass": self.mass, "mass_reason": self.mass_reason, "joints": list(self.joints),
+            "possible_joints": list(self.possible), "space": self.space,
         }  # fmt: skip
 
     @property
@@ -89,7 +98,8 @@ class ObjectReport:
     @property
     def sentences(self) -> list[str]:
         """All of it for a person."""
-        lines = [f"{self.name}: {self.frame}, {self.mass:.3g} kg.", f"  Matter: {self.matter_sentence}"]
+        lines = [f"{self.name}: {self.frame}.", f"  Matter: {self.kind}; {self.matter_sentence}"]
+        lines.append(f"  Mass: {self.mass:.3g} kg; {self.mass_reason}.")
         if self.space:
             lines.append(f"  Space {self.space}")
         for title, some in (("Joints", self.joints), ("Possible, but not used", self.possible)):
@@ -113,7 +123,7 @@ def _matter(model: Model) -> Iterator[dict[str, Any]]:
             "confidence": round(min(one.confidence for one in items), 3),
             "reason": surest.reason,
             "parts": len(items),
-            "is_soft": surest.is_soft,
+            "is_soft": surest.material.is_soft,
         }
 
 

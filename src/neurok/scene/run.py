@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +26,7 @@ from neurok.geometry import lie
 from neurok.io.files import unique_names
 from neurok.kinematics import KinematicSpace
 from neurok.model import Model, Weights, understand
-from neurok.scene.actions import Subject, acted
+from neurok.scene.actions import ActionSubject, acted
 from neurok.scene.description import (
     Scene,
     SceneError,
@@ -38,7 +39,7 @@ from neurok.scene.description import (
     vector,
 )
 from neurok.scene.outcome import judged
-from neurok.scene.placing import Placed, collect, make_body, mass_of, placement_of, say_all
+from neurok.scene.placing import PlacedObject, collect, make_body, mass_of, placement_of, say_all
 from neurok.scene.report import ObjectReport
 
 
@@ -247,13 +248,15 @@ def prepare_scene(
         spaces: Poses of objects, by their place, that are known from a scene with the same object.
     """
     problems: list[str] = []
-    models: list[Model] = collect(problems, lambda thing: _understood(thing, weights), scene.objects)
+    once = cache(lambda key: _understood(scene.objects[key], weights))
+    models: list[Model] = collect(problems, once, _first_alike(scene.objects))
     found: list[Model] = collect(problems, lambda thing: understand(thing.source), scene.world.obstacles)
     say_all(problems)
     _check_memory(scene, models)
     scene = _with_frames(scene, models)
     first = models[0].mesh
-    models = [model.in_frame(first.up, first.unit) for model in models]
+    turned = {id(model): model.in_frame(first.up, first.unit) for model in models}
+    models = [turned[id(model)] for model in models]
     obstacles = tuple(
         _obstacle(entry, model.in_frame(first.up, first.unit).mesh)
         for entry, model in zip(scene.world.obstacles, found, strict=True)
@@ -268,7 +271,7 @@ def prepare_scene(
     bare: list[Body] = collect(problems, bodied, range(len(models)))
     say_all(problems)
     scene = _acted(scene, names, bare)
-    placed: list[Placed] = collect(problems, lambda k: Placed.of(scene, k, bare[k]), range(len(models)))
+    placed: list[PlacedObject] = collect(problems, lambda k: PlacedObject.of(scene, k, bare[k]), range(len(models)))
     say_all(problems)
     rigid = scene.engine != "particles"
     if rigid and all(thing.body.poses.dim == 0 and not thing.body.free for thing in placed):
@@ -278,7 +281,7 @@ def prepare_scene(
         )
     ground = _ground(scene, placed, first)
     placed = [thing.lifted(ground) for thing in placed]
-    bodies: list[Body] = collect(problems, Placed.conditioned, placed)
+    bodies: list[Body] = collect(problems, PlacedObject.conditioned, placed)
     say_all(problems)
     blows = scene.world.wind is not None and any(scene.world.wind)
     wind = Wind(np.array(scene.world.wind), until=scene.world.wind_until) if blows else None
@@ -290,6 +293,13 @@ def prepare_scene(
     )
     mass = sum(thing.mass for thing in placed)
     return ReadyScene(scene, tuple(models), names, tuple(bodies), world, mass, notes, reports)
+
+
+def _first_alike(things: Sequence[SceneObject]) -> list[int]:
+    """The first of those objects of a scene that are of one file and one matter, of each: it is understood once."""
+    first: dict[str, int] = {}
+    said = [(t.source, t.plan, t.unit, t.up, t.materials, t.materials_file) for t in things]
+    return [first.setdefault(repr(each), k) if isinstance(things[k].source, str) else k for k, each in enumerate(said)]
 
 
 def _understood(thing: SceneObject, weights: Weights | None) -> Model:
@@ -307,7 +317,10 @@ def _understood(thing: SceneObject, weights: Weights | None) -> Model:
         up=thing.up,
         nodes=thing.nodes,
     )
-    return understand(model, materials=thing.materials_file) if thing.materials_file else model
+    wall = None if thing.thickness is None else thing.thickness * model.mesh.unit
+    return understand(
+        model, materials=thing.materials_file or None, mass=thing.mass, hollow=thing.hollow, thickness=wall
+    )
 
 
 def _with_frames(scene: Scene, models: Sequence[Model]) -> Scene:
@@ -326,7 +339,7 @@ def _acted(scene: Scene, names: Sequence[str], bodies: Sequence[Body]) -> Scene:
         if scene.objects[k].act is None:
             continue
         try:
-            scene = acted(scene, k, Subject.of(names[k], body.mesh, mass_of(body), body.materials))
+            scene = acted(scene, k, ActionSubject.of(names[k], body.mesh, mass_of(body), body.materials))
         except SceneError as error:
             problems += error.problems
     say_all(problems)
@@ -342,7 +355,7 @@ def _check_memory(scene: Scene, models: Sequence[Model]) -> None:
         )
 
 
-def _ground(scene: Scene, placed: Sequence[Placed], first: Mesh) -> Ground | None:
+def _ground(scene: Scene, placed: Sequence[PlacedObject], first: Mesh) -> Ground | None:
     """The ground with its height worked out; something that is dropped brings one along."""
     entry = scene.world.ground
     if entry is None and not any(thing.entry.drop is not None for thing in placed):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any, get_args
 
 import numpy as np
@@ -31,13 +32,12 @@ class PlanPanel(Panel):
             self.high = self.input(gui.add_number("Upper", 0.0, step=0.01), lambda _: self._limits())
             self.moves = self.input(gui.add_checkbox("Move the axis", False), lambda _: self._mark())
         with gui.add_folder("Bodies"):
-            self.button("Fix", lambda: self._edit("fix", editing.fixed))
-            self.button("Free", lambda: self._edit("free", editing.freed))
-            self.button("Split", lambda: self._edit("split", editing.split))
+            edits = {"Fix": editing.fixed, "Free": editing.freed, "Split": editing.split}
+            self.row("Body", {name: partial(self._edit, name.lower(), edit) for name, edit in edits.items()})
             self.other = gui.add_dropdown("Merge into", ("none",))
             self.button("Merge", self._merge)
-        self.button("Undo", lambda: self._say("Undone", self.scene.undo()))
-        self.button("Redo", lambda: self._say("Done again", self.scene.redo()))
+        undo, redo = lambda: self._say("Undone", self.scene.undo()), lambda: self._say("Done again", self.scene.redo())
+        self.row("Changes", {"Undo": undo, "Redo": redo})
 
     # The user does something.
 

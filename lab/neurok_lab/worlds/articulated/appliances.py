@@ -8,10 +8,10 @@ from neurok.core import Surface
 from neurok.modelling import profiles, surfaces
 from neurok.modelling.booleans import difference
 from neurok.modelling.builder import Builder, Link
-from neurok.modelling.hardware import add_buttons, pull
 from neurok.modelling.sampler import Sampler
 from neurok.modelling.shapes import box, cylinder, extrude, lathe, slab, torus
 from neurok.modelling.sweeps import sweep, tube
+from neurok_lab.worlds.articulated.hardware import add_buttons, pull
 from neurok_lab.worlds.articulated.kit import (
     BLACK_STEEL,
     CHARCOAL,

@@ -7,12 +7,12 @@ import numpy as np
 from neurok.core import Surface
 from neurok.modelling import profiles, surfaces
 from neurok.modelling.builder import Builder, Link
-from neurok.modelling.hardware import add_castor, pull
 from neurok.modelling.sampler import Sampler
 from neurok.modelling.shapes import Shape, Triple, cylinder, extrude, join, loft, slab
 from neurok.modelling.shapes import box as block
 from neurok.modelling.sweeps import tube
 from neurok_lab.worlds.articulated.catalogue import drawn
+from neurok_lab.worlds.articulated.hardware import add_castor, pull
 from neurok_lab.worlds.articulated.kit import (
     CHARCOAL,
     RUBBER,

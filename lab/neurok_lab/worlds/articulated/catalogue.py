@@ -24,7 +24,12 @@ TRIES = 60
 
 DRAWN: dict[str, tuple[str, tuple[str, ...]]] = {
     "wardrobe": ("cabinet", ("wardrobe",)),
+    "cupboard": ("cabinet", ("cupboard",)),
+    "sideboard": ("cabinet", ("sideboard",)),
+    "nightstand": ("cabinet", ("nightstand",)),
+    "bookcase": ("cabinet", ("bookcase",)),
     "chest_of_drawers": ("cabinet", ("chest",)),
+    "table": ("table", ()),
     "desk": ("desk", ()),
     "microwave": ("microwave", ()),
     "refrigerator": ("fridge", ()),

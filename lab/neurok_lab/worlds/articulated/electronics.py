@@ -9,9 +9,9 @@ import numpy as np
 from neurok.core import Surface
 from neurok.modelling import profiles, surfaces
 from neurok.modelling.builder import Builder, Link
-from neurok.modelling.hardware import BUTTON_TRAVEL, add_buttons, button, dial, facing, standing
 from neurok.modelling.sampler import Sampler
 from neurok.modelling.shapes import Shape, box, cylinder, extrude, lathe, slab, torus
+from neurok_lab.worlds.articulated.hardware import BUTTON_TRAVEL, add_buttons, button, dial, facing, standing
 from neurok_lab.worlds.articulated.kit import (
     BLACK_STEEL,
     BRASS,

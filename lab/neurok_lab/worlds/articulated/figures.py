@@ -9,10 +9,10 @@ import numpy as np
 from neurok.core import Surface
 from neurok.modelling import profiles, surfaces
 from neurok.modelling.builder import Builder, Link
-from neurok.modelling.hardware import facing, sideways
 from neurok.modelling.sampler import Sampler
 from neurok.modelling.shapes import Shape, box, cylinder, extrude, lathe, loft, sphere
 from neurok.modelling.sweeps import tube
+from neurok_lab.worlds.articulated.hardware import facing, sideways
 from neurok_lab.worlds.articulated.kit import X, Y, Z, counterclockwise, pair, turned
 
 

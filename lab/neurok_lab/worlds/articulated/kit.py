@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +11,10 @@ import numpy.typing as npt
 from neurok.core import Surface
 from neurok.modelling import profiles, surfaces
 from neurok.modelling.builder import Link
-from neurok.modelling.hardware import dial, pull, wheel
 from neurok.modelling.sampler import Sampler
 from neurok.modelling.shapes import Shape, Triple, box, cylinder, extrude, lathe, slab
 from neurok.modelling.sweeps import tube
+from neurok_lab.worlds.articulated.hardware import dial, pull, wheel
 
 X, Y, Z = (1, 0, 0), (0, 1, 0), (0, 0, 1)
 STEEL, CHROME, BLACK_STEEL, BRASS = (surfaces.metal(name) for name in ("steel", "chrome", "black_steel", "brass"))
@@ -119,24 +118,6 @@ class FrontStyle:
 
     play: float = 0.014
     """Room beside the tray of a drawer, for its rails [m]."""
-
-
-def random_fronts(d: Sampler, surface: Surface, size: float) -> FrontStyle:
-    """``size`` is the typical width of a front."""
-    return FrontStyle(
-        surface=surface,
-        metal=d.metal(),
-        thickness=d.between(0.014, 0.026),
-        gap=d.between(0.0015, 0.004),
-        style=d.pick(["slab", "shaker", "raised", "glass", "louvre"], [5, 3, 2, 1, 1]),
-        handle=d.pick(
-            ["bar", "bow", "strip", "arch", "cup", "knob", "ring", "plate", "none"], [4, 4, 2, 2, 1, 4, 1, 1, 1]
-        ),
-        handle_length=min(d.between(0.08, 0.2), 0.5 * size),
-        reach=d.between(0.7, 1.0),
-        swing=d.pick([np.pi / 2, np.pi / 2, d.between(1.4, 2.6), d.between(1.5, 3.0)]),
-        play=d.between(0.003, 0.014),
-    )
 
 
 def carcass(part: Link, low: Triple, high: Triple, board: float, surface: Surface, back: Surface | None = None) -> None:
@@ -268,71 +249,6 @@ def add_drawer(
                 [s.move(x, (y0 + y1) / 2, z + fronts.thickness) for s in pull(d, length, False, kind)], fronts.metal
             )
     return drawer
-
-
-def divide(d: Sampler, rect: Rect, smallest: float, depth: int = 0) -> list[Rect]:
-    """A front cut into cells, along its longer side first."""
-    x0, y0, x1, y1 = rect
-    width, height = x1 - x0, y1 - y0
-    longest = max(width, height)
-    if depth >= 3 or longest < 2.2 * smallest or d.chance(0.2 + 0.15 * depth):
-        return [rect]
-    count = min(int(longest / smallest), d.pick([2, 2, 3, 3, 4]))
-    shares = np.ones(count) if d.chance(0.6) else d.rng.uniform(0.7, 1.4, count)
-    cuts = np.concatenate([[0.0], np.cumsum(shares / shares.sum())])
-    cells: list[Rect] = []
-    for p, q in pairwise(cuts):
-        if width >= height:
-            cell = (x0 + p * width, y0, x0 + q * width, y1)
-        else:
-            cell = (x0, y0 + p * height, x1, y0 + q * height)
-        cells += divide(d, cell, smallest, depth + 1)
-    return cells
-
-
-def fill_cell(
-    d: Sampler,
-    body: Link,
-    cell: Rect,
-    face: float,
-    depth: float,
-    fronts: FrontStyle,
-    wood: Surface,
-    whole: Rect,
-    kind: str | None = None,
-) -> None:
-    """Put one or two doors, drawers or open shelves into a cell of the front."""
-    x0, y0, x1, y1 = cell
-    width, height = x1 - x0, y1 - y0
-    if kind is None:
-        flat = width > 1.3 * height
-        kind = d.pick(
-            ["door", "pair", "drawers", "flap", "open"],
-            [0, 0, 5, 1.5, 0.7] if flat else [5, 3 if width > 0.45 else 0, 2, 0, 0.7],
-        )
-
-    def edge(side: str) -> bool:
-        return abs({"left": x0 - whole[0], "right": x1 - whole[2]}[side]) < 1e-6
-
-    if kind == "door":
-        hinge = d.pick(["left", "right"])
-        add_door(d, body, cell, face, fronts, hinge, "cabinet_door", edge(hinge))
-    elif kind == "pair":
-        middle = (x0 + x1) / 2
-        add_door(d, body, (x0, y0, middle, y1), face, fronts, "left", "cabinet_door", edge("left"))
-        add_door(d, body, (middle, y0, x1, y1), face, fronts, "right", "cabinet_door", edge("right"))
-    elif kind == "flap":
-        hinge = d.pick(["bottom", "top"])
-        add_door(d, body, cell, face, fronts, hinge, "cabinet_door", False)
-    elif kind == "drawers":
-        count = max(1, min(int(height / d.between(0.1, 0.25)), 6))
-        for k in range(count):
-            rise = height / count
-            add_drawer(d, body, (x0, y0 + k * rise, x1, y0 + (k + 1) * rise), face, depth - 0.03, fronts)
-        return
-    for k in range(1, d.count(1, 3) if height > 0.35 else 1):
-        y = y0 + k * height / 3
-        body.add(slab((x0 + 0.001, y, face - depth + 0.01), (x1 - 0.001, y + 0.014, face - 0.02)), wood)
 
 
 def rounded_box(width: float, height: float, depth: float, radius: float, bevel: float = 0.0) -> Shape:

@@ -6,10 +6,10 @@ import numpy as np
 
 from neurok.modelling import profiles, surfaces
 from neurok.modelling.builder import Builder, Link
-from neurok.modelling.hardware import facing, sideways
 from neurok.modelling.sampler import Sampler
 from neurok.modelling.shapes import Shape, box, cylinder, slab
 from neurok.modelling.sweeps import tube
+from neurok_lab.worlds.articulated.hardware import facing, sideways
 from neurok_lab.worlds.articulated.kit import (
     BLACK_STEEL,
     CHROME,

@@ -9,10 +9,10 @@ import numpy as np
 from neurok.core import Surface
 from neurok.modelling import profiles, surfaces
 from neurok.modelling.builder import Builder, Link
-from neurok.modelling.hardware import facing, leg, pull
 from neurok.modelling.sampler import Sampler
 from neurok.modelling.shapes import Shape, box, cylinder, extrude, lathe, loft, slab, sphere, torus
 from neurok.modelling.sweeps import sweep, tube
+from neurok_lab.worlds.articulated.hardware import facing, leg, pull
 from neurok_lab.worlds.articulated.kit import (
     BLACK_STEEL,
     CHARCOAL,
@@ -196,7 +196,7 @@ def mailbox(d: Sampler) -> Builder:
     low, rise = d.between(0.7, 1.0), d.between(0.08, 0.14)
     look, flag_look = d.paint(), surfaces.plastic("red")
     body = Builder("mailbox").part("base_body")
-    body.add([s.move(0, 0, -0.1 * length) for s in leg(d, d.pick(["square", "round"]), low, 0.08)], d.wood())
+    body.add([s.move(0, 0, -0.1 * length) for s in leg(d.pick(["square", "round"]), low, 0.08)], d.wood())
     w = width / 2
 
     def arch(r: float) -> np.ndarray:

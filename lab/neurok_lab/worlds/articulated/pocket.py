@@ -7,10 +7,10 @@ import numpy as np
 from neurok.modelling import profiles, surfaces
 from neurok.modelling.booleans import difference, intersection
 from neurok.modelling.builder import Builder
-from neurok.modelling.hardware import facing
 from neurok.modelling.sampler import Sampler
 from neurok.modelling.shapes import Shape, box, cylinder, extrude, lathe, loft, slab, torus
 from neurok.modelling.sweeps import sweep, tube
+from neurok_lab.worlds.articulated.hardware import facing
 from neurok_lab.worlds.articulated.kit import (
     BLACK_STEEL,
     BRASS,

@@ -7,10 +7,10 @@ import numpy as np
 from neurok.core import Surface
 from neurok.modelling import profiles, surfaces
 from neurok.modelling.builder import Builder, Link
-from neurok.modelling.hardware import add_buttons, facing, pull, standing
 from neurok.modelling.sampler import Sampler
 from neurok.modelling.shapes import Shape, box, cylinder, extrude, lathe, loft, slab, sphere, torus
 from neurok.modelling.sweeps import sweep, tube
+from neurok_lab.worlds.articulated.hardware import add_buttons, facing, pull, standing
 from neurok_lab.worlds.articulated.kit import (
     BLACK_STEEL,
     CHARCOAL,

@@ -8,10 +8,10 @@ from neurok.core import Surface
 from neurok.modelling import profiles, surfaces
 from neurok.modelling.booleans import difference
 from neurok.modelling.builder import Builder, Link
-from neurok.modelling.hardware import facing, sideways
 from neurok.modelling.sampler import Sampler
 from neurok.modelling.shapes import Shape, box, cylinder, slab, sphere, torus
 from neurok.modelling.sweeps import sweep, tube
+from neurok_lab.worlds.articulated.hardware import facing, sideways
 from neurok_lab.worlds.articulated.kit import (
     BRASS,
     CHARCOAL,

@@ -7,10 +7,10 @@ import numpy as np
 from neurok.core import Surface
 from neurok.modelling import profiles, surfaces
 from neurok.modelling.builder import Builder, Link
-from neurok.modelling.hardware import button, knob, pull
 from neurok.modelling.sampler import Sampler
 from neurok.modelling.shapes import Shape, box, capsule, cylinder, extrude, lathe, loft, slab, sphere, torus
 from neurok.modelling.sweeps import sweep, tube
+from neurok_lab.worlds.articulated.hardware import button, knob, pull
 from neurok_lab.worlds.articulated.kit import X, Y, Z, add_cap, hollow, pair, rod, squared, turned
 
 

@@ -9,10 +9,10 @@ import numpy as np
 from neurok.core import Surface
 from neurok.modelling import profiles, surfaces
 from neurok.modelling.builder import Builder, Link
-from neurok.modelling.hardware import add_castor
 from neurok.modelling.sampler import Sampler
 from neurok.modelling.shapes import Shape, box, cylinder, loft, slab
 from neurok.modelling.sweeps import tube
+from neurok_lab.worlds.articulated.hardware import add_castor
 from neurok_lab.worlds.articulated.kit import (
     CHARCOAL,
     RUBBER,

@@ -16,9 +16,6 @@ ALONG = 0.94
 PLACE = 0.08
 """Votes nearer than this tell of the same place of an axis [sizes of the object]."""
 
-SUREST = 4.0
-"""Log-odds are cut off here."""
-
 THIN = 0.02
 """Sides of a box are at least so long when places on them are told apart [sizes of the object]."""
 
@@ -44,9 +41,6 @@ class SeenLine(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class BodyVotes:
     """What the votes on one body say together."""
-
-    moves: float
-    """Log-odds that it moves: the mean over the votes, cut off."""
 
     turning: float
     """Probability that it turns, rather than slides."""
@@ -78,7 +72,6 @@ class BodyVotes:
         )
         some = np.linspace(0, len(points) - 1, min(MOST, len(points))).astype(np.int64)
         return BodyVotes(
-            float(np.clip(votes.moves[mine], -SUREST, SUREST).mean()),
             float(mean(1.0 / (1.0 + np.exp(-votes.turns[mine])))),
             mean(axes),
             np.linalg.eigh(mean(votes.tensors[mine]))[1][:, -1],

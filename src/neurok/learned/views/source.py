@@ -12,9 +12,12 @@ from neurok.core.mesh import UnitBox
 from neurok.geometry.operators import face_areas
 from neurok.learned.grouping import FaceGroups, Groups
 from neurok.learned.views.bodies import group_votes, label_faces
-from neurok.learned.views.lines import SUREST, BodyVotes, SeenLine
+from neurok.learned.views.lines import BodyVotes, SeenLine
 from neurok.learned.views.network import ViewModel
 from neurok.learned.views.sight import Votes, see
+
+SUREST = 9.0
+"""Log-odds are cut off here, as those of the grouping network."""
 
 LEAST_VOTES = 8
 """Votes on a body from which on it counts as seen."""

@@ -12,8 +12,8 @@ import numpy as np
 from neurok.modelling import profiles, surfaces
 from neurok.modelling.builder import Builder, Link
 from neurok.modelling.sampler import Sampler
-from neurok.modelling.shapes import Shape, box, cylinder, extrude, lathe, loft, sphere, torus
-from neurok.modelling.sweeps import sweep, tube
+from neurok.modelling.shapes import Shape, box, cylinder, extrude, lathe, sphere, torus
+from neurok.modelling.sweeps import sweep
 
 SINK = 0.0008
 """How far what is screwed on reaches into what carries it [m]."""
@@ -221,29 +221,8 @@ def add_castor(
     roll.add([frame(s.move(*trail)) for s in [*rim, axle]], metal)
 
 
-LEGS = ["square", "tapered", "round", "turned", "bun", "hairpin"]
-TURNED_LEG = (
-    (0.0, 0.22, 0.3, 0.24, 0.3, 0.46, 0.34, 0.44, 0.34, 0.5, 0.5, 0.0),
-    (0.0, 0.0, 0.04, 0.1, 0.3, 0.55, 0.64, 0.7, 0.76, 0.82, 1.0, 1.0),
-)
-"""Radii and heights of a turned leg, in shares of its width and height."""
-
-
-def leg(d: Sampler, kind: str, height: float, width: float) -> list[Shape]:
-    """A leg from the ground to ``height``, about the y axis."""
-    w = width
+def leg(kind: str, height: float, width: float) -> list[Shape]:
+    """A square or a round leg from the ground to ``height``, about the y axis."""
     if kind == "square":
-        return [box((w, height, w), (0, height / 2, 0), 0.08 * w)]
-    if kind == "tapered":
-        rows = ((0.55 * w, 0.0), (w, 0.8 * height), (w, height))
-        outlines = [(profiles.rectangle(side, side), y) for side, y in rows]
-        return [loft([np.column_stack([o[:, 0], np.full(len(o), y), o[:, 1]]) for o, y in outlines])]
-    if kind == "round":
-        return [cylinder(0.32 * w, height, 16, top=0.5 * w).move(0, height / 2, 0)]
-    if kind == "turned":
-        return [lathe(_scaled(w, list(zip(*TURNED_LEG, strict=True)), height), 16)]
-    if kind == "bun":
-        shares = [(0.0, 0.0), (0.35, 0.0), (0.6, 0.35), (0.6, 0.6), (0.4, 1), (0.0, 1)]
-        return [lathe(_scaled(w, shares, height), 16)]
-    t = [(0.45 * w, height, 0), (0.06 * w, 0.02 * height, 0), (-0.06 * w, 0.02 * height, 0), (-0.45 * w, height, 0)]
-    return [tube(profiles.rounded_path(t, 0.05 * height, 3), 0.14 * w, 8)]
+        return [box((width, height, width), (0, height / 2, 0), 0.08 * width)]
+    return [cylinder(0.32 * width, height, 16, top=0.5 * width).move(0, height / 2, 0)]
