@@ -78,6 +78,7 @@ class Weights:
     deformation: Any = None
     joints: Any = None
     pieces: Any = None
+    views: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,6 +213,7 @@ class Model:
             joint_weights=self.weights.joints,
             prior_weights=self.network if self._has_network else None,
             piece_weights=self.weights.pieces,
+            view_weights=self.weights.views,
             given_parts=not isinstance(self.parts, str) or self.parts == "file",
         )
 

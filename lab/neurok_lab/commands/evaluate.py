@@ -145,7 +145,8 @@ class EvaluateMotions(_Evaluate):
 
     methods: str = "search,infer,articulate,parts"
     """Comma-separated: infer, articulate, search (alone), parts (true parts given), unasked (without the grouping
-    network), rules (bodies by rules), surface (everything fused into one surface first)."""
+    network), rules (bodies by rules), surface (everything fused into one surface first), blind (the
+    same without views)."""
 
     categories: bool = False
     """Also a row for each category."""

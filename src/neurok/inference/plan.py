@@ -29,6 +29,7 @@ from neurok.hub import has_weights, load_model
 from neurok.inference.evidence import (
     CALIBRATION,
     SEARCHED,
+    SEEN,
     UNASKED,
     Evidence,
     driven_evidence,
@@ -41,12 +42,14 @@ if TYPE_CHECKING:
     from neurok.learned.deformation.handles import HandleModel
     from neurok.learned.ensemble import Ensemble
     from neurok.learned.grouping import Grouper, Groups
+    from neurok.learned.views.network import ViewModel
+    from neurok.learned.views.source import SeenObject
 
 Method = Literal["auto", "learned", "search"]
 Thing = Mesh | Asset | str | Path
 
-JOINT_WEIGHTS, PRIOR_WEIGHTS, PIECE_WEIGHTS = "articulation", "deformation", "pieces"
-"""Names of the shipped weights behind the three learned sources."""
+JOINT_WEIGHTS, PRIOR_WEIGHTS, PIECE_WEIGHTS, VIEW_WEIGHTS = "articulation", "deformation", "pieces", "views"
+"""Names of the shipped weights behind the learned sources."""
 
 NO_WEIGHTS = "none"
 """Name that leaves a learned source out."""
@@ -60,6 +63,7 @@ def plan(
     joint_weights: Ensemble | str | Path | None = None,
     prior_weights: HandleModel | str | Path | None = None,
     piece_weights: Grouper | str | Path | None = None,
+    view_weights: ViewModel | str | Path | None = None,
     given_parts: bool = True,
 ) -> BodyPlan:
     """The body plan of a mesh.
@@ -71,6 +75,7 @@ def plan(
         joint_weights: Of the articulation network; the shipped ones by default.
         prior_weights: Of the deformation model; the shipped ones by default.
         piece_weights: Of the grouping network; the shipped ones by default. ``none`` leaves it out.
+        view_weights: Of the network that sees motion from outside; the shipped ones by default. ``none`` leaves it out.
         given_parts: Whether parts that the file names are its bodies; otherwise, and where none of them moves but they
             are made of several pieces, pieces are grouped as for a raw mesh.
     """
@@ -81,6 +86,7 @@ def plan(
         joint_weights=joint_weights,
         prior_weights=prior_weights,
         piece_weights=piece_weights,
+        view_weights=view_weights,
         given_parts=given_parts,
     ).plan
 
@@ -110,6 +116,7 @@ def study(
     joint_weights: Ensemble | str | Path | None = None,
     prior_weights: HandleModel | str | Path | None = None,
     piece_weights: Grouper | str | Path | None = None,
+    view_weights: ViewModel | str | Path | None = None,
     given_parts: bool = True,
     use_prior: bool = True,
     least: float | None = None,
@@ -118,12 +125,13 @@ def study(
     probable joints of the plan are at least: likelier right than wrong by default."""
     given, chosen = mesh_of(thing), choose_method(method, joint_weights)
     grouper = find_grouper(piece_weights) if chosen == "learned" else None
+    viewer = find_viewer(view_weights) if chosen == "learned" else None
     ensemble = _model(joint_weights, "articulation") if chosen == "learned" else None
     least = SIMULATED if least is None else least
-    weighed = _weigh(_find_bodies(given, labels, given_parts, grouper), ensemble, least)
+    weighed = _weigh(_find_bodies(given, labels, given_parts, grouper, viewer), ensemble, least)
     if weighed.found.origin == "file" and grouper is not None and not weighed.plan.moving and _may_fall_apart(given):
         # Nodes of a scene need not be its bodies: one may hold a cabinet with its doors.
-        anew = _weigh(_find_bodies(given, None, False, grouper), ensemble, least)
+        anew = _weigh(_find_bodies(given, None, False, grouper, viewer), ensemble, least)
         weighed = anew if anew.plan.moving else weighed
     found, search, evidence, planned = weighed.found, weighed.search, weighed.evidence, weighed.plan
     if search is not None and not planned.moving and found.is_cut(given):  # creases alone make no bodies
@@ -151,7 +159,7 @@ def _weigh(found: _Bodies, ensemble: Ensemble | None, least: float) -> _Weighed:
         return _Weighed(found, found.plan())
     if ensemble is not None:
         search, evidence = _ask_networks(found, ensemble)
-        calibration = UNASKED if found.groups is None else CALIBRATION
+        calibration = UNASKED if found.groups is None else CALIBRATION if found.seen is None else SEEN
     else:
         search = search_joints(found.mesh)
         evidence, calibration = searched_evidence(search), SEARCHED
@@ -178,7 +186,10 @@ class _Bodies:
 
     origin: Origin
     groups: Groups | None = None
-    """What the grouping network says of them."""
+    """What the grouping network says of them, or what is seen of them."""
+
+    seen: SeenObject | None = None
+    """A single surface, seen from outside."""
 
     def plan(self, ranked: dict[int, tuple[Hypothesis, ...]] | None = None, search: Search | None = None) -> BodyPlan:
         """The plan in which every body is fixed, with the ways it may move."""
@@ -204,7 +215,11 @@ class _Bodies:
 
 
 def _find_bodies(
-    mesh: Mesh, labels: Int[np.ndarray, " N"] | None, given_parts: bool, grouper: Grouper | None
+    mesh: Mesh,
+    labels: Int[np.ndarray, " N"] | None,
+    given_parts: bool,
+    grouper: Grouper | None,
+    viewer: ViewModel | None = None,
 ) -> _Bodies:
     """The bodies of a mesh: as labels say, as the file names them, or pieces put together."""
     if labels is not None:
@@ -219,16 +234,17 @@ def _find_bodies(
     if given_parts and 1 < named <= MOST_PIECES:
         return _Bodies(mesh, mesh.face_parts, "file", _part_groups(mesh, grouper))
     plain = _raw(mesh)
-    pieces, groups = connected_pieces(plain), None
+    pieces, groups, seen = connected_pieces(plain), None, None
     bodies = merge_components(plain) if grouper is None else np.zeros(plain.face_count, dtype=np.int64)
     if grouper is not None:
         from neurok.learned.grouping import find_groups
 
-        found = find_groups(plain, grouper)
+        seen = see_surface(plain, viewer)
+        found = find_groups(plain, grouper) if seen is None else seen.find_groups()
         groups = None if found is None else found.groups
         if found is not None and not (found.groups.chance < STILL and found.cuts(pieces)):
             bodies, pieces = found.face_bodies, found.refined(pieces)
-    return _Bodies(with_bodies(plain, bodies, _body_names(mesh, bodies)), pieces, "pieces", groups)
+    return _Bodies(with_bodies(plain, bodies, _body_names(mesh, bodies)), pieces, "pieces", groups, seen)
 
 
 def _body_names(mesh: Mesh, bodies: Int[np.ndarray, " F"]) -> tuple[str, ...]:
@@ -254,14 +270,14 @@ def _part_groups(mesh: Mesh, grouper: Grouper | None) -> Groups | None:
 
 
 def _ask_networks(found: _Bodies, ensemble: Ensemble) -> tuple[Search, Evidence]:
-    """What joint network and search say of the bodies, which hang on what carries most and is least likely to move."""
+    """What joint network, search and views say of the bodies, which hang on what carries most and hardly moves."""
     from neurok.learned.joints import predict_joints
 
     moves = None if found.groups is None else found.groups.moves
     base = find_base(contact_graph(found.mesh), found.mesh.up_vector, moves)
     prediction = predict_joints(found.mesh, ensemble, pieces=found.origin == "pieces", base=base)
     assert prediction.search is not None, "it was asked"
-    return prediction.search, gather_evidence(prediction, found.groups)
+    return prediction.search, gather_evidence(prediction, found.groups, found.seen)
 
 
 def _with_bends(plan: BodyPlan, prior: LearnedPrior | None) -> BodyPlan:
@@ -319,6 +335,25 @@ def find_grouper(weights: Grouper | str | Path | None = None) -> Grouper | None:
     return _model(weights, "pieces")
 
 
-def _model(weights: Any, task: Literal["articulation", "deformation", "pieces"]) -> Any:
+def find_viewer(weights: ViewModel | str | Path | None = None) -> ViewModel | None:
+    """The network that sees motion from outside; nothing where there are no weights of it, or none are wanted."""
+    if weights == NO_WEIGHTS or (weights is None and not has_weights(VIEW_WEIGHTS)):
+        return None
+    viewer: ViewModel = _model(weights, "views")
+    return viewer
+
+
+def see_surface(mesh: Mesh, viewer: ViewModel | None) -> SeenObject | None:
+    """What is seen of a mesh that is one surface, in which no component tells what moves."""
+    from neurok.learned.grouping import is_single_surface
+
+    if viewer is None or not is_single_surface(mesh):
+        return None
+    from neurok.learned.views.source import SeenObject
+
+    return SeenObject.of(mesh, viewer)
+
+
+def _model(weights: Any, task: Literal["articulation", "deformation", "pieces", "views"]) -> Any:
     """A model as it was given, or the one that a name stands for; the shipped one of the task by default."""
     return load_model(weights or task, task) if weights is None or isinstance(weights, str | Path) else weights

@@ -276,6 +276,12 @@ def cut_pieces(mesh: Mesh) -> Int[np.ndarray, " F"]:
     return join_tiny(mesh, cut_single(mesh, connected_pieces(mesh)))
 
 
+def is_single_surface(mesh: Mesh) -> bool:
+    """Whether nearly all of a mesh is one component."""
+    areas = np.bincount(connected_pieces(mesh), face_areas(mesh.vertices, mesh.faces))
+    return bool(areas.max(initial=0.0) > SINGLE_SHARE * areas.sum())
+
+
 def cut_single(mesh: Mesh, labels: Int[np.ndarray, " F"]) -> Int[np.ndarray, " F"]:
     """The same pieces, but a single surface in patches; numbered by first appearance."""
     areas = face_areas(mesh.vertices, mesh.faces)
