@@ -13,12 +13,13 @@ from neurok.errors import NeurokError
 from neurok.folders.check import check_within
 from neurok.folders.flags import LIMITS
 from neurok.folders.materials import check_folder, edit_folder, propose_folder
-from neurok.folders.processes import Limited, Limits
+from neurok.folders.processes import Limited
 from neurok.folders.records import AnnotationStore
 from neurok.folders.store import find_sources
 from neurok.io import load, save
 from neurok.model import understand
 from neurok.modelling.shapes import box
+from neurok.sandbox import Limits
 
 pytestmark = pytest.mark.slow
 
@@ -218,7 +219,7 @@ def crash(job) -> None:
 )
 def test_what_hangs_or_crashes_is_ended_and_noted(work, limit, words, things, tmp_path):
     from neurok.folders.check import Job
-    from neurok.scene.measure import TRIAL
+    from neurok.scene.outcome import TRIAL
 
     source = find_sources(things)[0]
     limited = Limited(work, Limits(seconds=limit))

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import tyro
 
 from neurok.cli.flags import JsonFlag, OutFlag, arg
-from neurok.cli.report import progress, say
+from neurok.cli.outputs import progress, say
 from neurok.dynamics.particles.engine_config import parse_resolution
 from neurok.scene.description import ActionName
 

@@ -71,7 +71,8 @@ def plan(
         joint_weights: Of the articulation network; the shipped ones by default.
         prior_weights: Of the deformation model; the shipped ones by default.
         piece_weights: Of the grouping network; the shipped ones by default. ``none`` leaves it out.
-        given_parts: Whether parts that the file names are its bodies; otherwise pieces are grouped as for a raw mesh.
+        given_parts: Whether parts that the file names are its bodies; otherwise, and where none of them moves but they
+            are made of several pieces, pieces are grouped as for a raw mesh.
     """
     return study(
         thing,
@@ -116,20 +117,15 @@ def study(
     """The plan with its evidence; arguments as in ``plan``, whether the learned prior is asked what bends, and how
     probable joints of the plan are at least: likelier right than wrong by default."""
     given, chosen = mesh_of(thing), choose_method(method, joint_weights)
-    found = _find_bodies(given, labels, given_parts, find_grouper(piece_weights) if chosen == "learned" else None)
-    search: Search | None = None
-    evidence: Evidence = {}
-    planned = found.plan()
-    if found.mesh.part_count > 1:
-        if chosen == "learned":
-            search, evidence = _ask_networks(found, _model(joint_weights, "articulation"))
-            calibration = UNASKED if found.groups is None else CALIBRATION
-        else:
-            search = search_joints(found.mesh)
-            evidence, calibration = searched_evidence(search), SEARCHED
-        evidence = driven_evidence(evidence, Feasibility(found.mesh, search.contacts, search.parents), calibration)
-        ranked = {part: one.ranked(calibration) for part, one in evidence.items()}
-        planned = found.plan(ranked, search).above(SIMULATED if least is None else least)
+    grouper = find_grouper(piece_weights) if chosen == "learned" else None
+    ensemble = _model(joint_weights, "articulation") if chosen == "learned" else None
+    least = SIMULATED if least is None else least
+    weighed = _weigh(_find_bodies(given, labels, given_parts, grouper), ensemble, least)
+    if weighed.found.origin == "file" and grouper is not None and not weighed.plan.moving and _may_fall_apart(given):
+        # Nodes of a scene need not be its bodies: one may hold a cabinet with its doors.
+        anew = _weigh(_find_bodies(given, None, False, grouper), ensemble, least)
+        weighed = anew if anew.plan.moving else weighed
+    found, search, evidence, planned = weighed.found, weighed.search, weighed.evidence, weighed.plan
     if search is not None and not planned.moving and found.is_cut(given):  # creases alone make no bodies
         search, planned = None, _one_body(given).plan()
     prior = None
@@ -137,6 +133,37 @@ def study(
         prior = find_prior(planned.mesh, prior_weights)
         planned = _with_bends(planned, prior)
     return PlanStudy(planned, search, prior, chosen, evidence, found.groups)
+
+
+@dataclass(frozen=True, eq=False)
+class _Weighed:
+    """The plan of some bodies, and what it is based on."""
+
+    found: _Bodies
+    plan: BodyPlan
+    search: Search | None = None
+    evidence: Evidence = field(default_factory=dict)
+
+
+def _weigh(found: _Bodies, ensemble: Ensemble | None, least: float) -> _Weighed:
+    """How bodies move: with joints that are at least so probable."""
+    if found.mesh.part_count < 2:
+        return _Weighed(found, found.plan())
+    if ensemble is not None:
+        search, evidence = _ask_networks(found, ensemble)
+        calibration = UNASKED if found.groups is None else CALIBRATION
+    else:
+        search = search_joints(found.mesh)
+        evidence, calibration = searched_evidence(search), SEARCHED
+    evidence = driven_evidence(evidence, Feasibility(found.mesh, search.contacts, search.parents), calibration)
+    ranked = {part: one.ranked(calibration) for part, one in evidence.items()}
+    return _Weighed(found, found.plan(ranked, search).above(least), search, evidence)
+
+
+def _may_fall_apart(mesh: Mesh) -> bool:
+    """Whether some named part is made of several connected pieces."""
+    both = np.stack([mesh.face_parts, connected_pieces(_raw(mesh))], axis=1)
+    return len(np.unique(both, axis=0)) > len(np.unique(mesh.face_parts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,8 +228,17 @@ def _find_bodies(
         groups = None if found is None else found.groups
         if found is not None and not (found.groups.chance < STILL and found.cuts(pieces)):
             bodies, pieces = found.face_bodies, found.refined(pieces)
-    names = tuple(f"part_{k}" for k in range(int(bodies.max()) + 1))
-    return _Bodies(with_bodies(plain, bodies, names), pieces, "pieces", groups)
+    return _Bodies(with_bodies(plain, bodies, _body_names(mesh, bodies)), pieces, "pieces", groups)
+
+
+def _body_names(mesh: Mesh, bodies: Int[np.ndarray, " F"]) -> tuple[str, ...]:
+    """Bodies by number, or by the named part that most of their faces are of, numbered from the second on."""
+    count = int(bodies.max()) + 1
+    if mesh.part_ids is None or len(np.unique(mesh.face_parts)) < 2:
+        return tuple(f"part_{k}" for k in range(count))
+    main = [mesh.part_names[int(np.bincount(mesh.face_parts[bodies == k]).argmax())] for k in range(count)]
+    repeats = [main[:k].count(name) for k, name in enumerate(main)]
+    return tuple(name if times == 0 else f"{name}_{times + 1}" for name, times in zip(main, repeats, strict=True))
 
 
 def _one_body(mesh: Mesh) -> _Bodies:

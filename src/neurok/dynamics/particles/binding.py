@@ -11,13 +11,14 @@ from jaxtyping import Bool, Float, Int
 from neurok.dynamics.body import Body
 from neurok.dynamics.colliders import DistanceField
 from neurok.dynamics.condition import Condition, World
+from neurok.dynamics.particles.constitution import SHEET, SHELL, SOLID, material_parameters, stiff_solids
 from neurok.dynamics.particles.engine_config import PARTICLES, ParticleEngineConfig
 from neurok.dynamics.particles.filling import Filling, fill
 from neurok.dynamics.particles.skinning import EmbeddedSurface, Grains, embed, grains_of, radii, soft_skin
 from neurok.dynamics.particles.solver import least_heights, sheet_step
 from neurok.dynamics.particles.state import Law, Obstacle, ParticleSet, Plane, SheetSet, SoftSkin, Surroundings
-from neurok.dynamics.particles.stuff import SHEET, SHELL, SOLID, material_parameters, stiff_solids
 from neurok.dynamics.reduced.build import gravity_of, mechanics_of, start_of
+from neurok.dynamics.soft import as_built
 from neurok.geometry import lie
 
 SMALLEST_CELLS = 6
@@ -189,7 +190,7 @@ def _occupied(
 ) -> tuple[Occupant, ParticleSet]:
     start = start_state(body)
     filling = fill(body, start.vertices, cell, config)
-    stuff = body.stuff.take(filling.vertex)
+    stuff = as_built(body).take(filling.vertex)
     used = start.vertices[np.unique(body.mesh.faces)]
     size = float(np.ptp(used, axis=0).max())
     stiff = (filling.fill == SHELL) | ((filling.fill != SHEET) & stiff_solids(stuff, size, config.stiffest))

@@ -11,8 +11,17 @@ from neurok.core.mesh import Mesh
 from neurok.doctor.anatomy import HalfEdges, check_winding
 from neurok.dynamics.body import Body
 from neurok.dynamics.masses import sheet_thickness
+from neurok.dynamics.particles.constitution import (
+    LOOSE,
+    POISSON,
+    SHEET,
+    SHELL,
+    SOLID,
+    plane_young,
+    stiff_sheets,
+)
 from neurok.dynamics.particles.engine_config import PARTICLES, ParticleEngineConfig
-from neurok.dynamics.particles.stuff import LOOSE, POISSON, SHEET, SHELL, SOLID, sheet_young, stiff_sheets, stiff_solids
+from neurok.dynamics.soft import as_built
 from neurok.errors import NeurokError
 from neurok.geometry.distance import closest_point
 from neurok.geometry.even_triangles import drawn_out, even_triangles
@@ -221,12 +230,10 @@ def fill(
         )
     left = np.setdiff1d(np.arange(pieces.count), np.unique(solid.piece))
     thickness = _thickness(body, pieces)
-    stuff = body.stuff.take(pieces.faces[:, 0])
+    stuff = as_built(body).take(pieces.faces[:, 0])
     spans = pieces.extent[pieces.piece]
     slab = np.where(pieces.holds[pieces.piece], 2.0, 1.0) * thickness
-    stiff = stiff_sheets(stuff, slab, spans) | (
-        pieces.holds[pieces.piece] & (stuff.kind != "fluid") & stiff_solids(stuff, size, config.stiffest)
-    )
+    stiff = stiff_sheets(stuff, slab, spans)
     share = np.bincount(pieces.piece, weights=stiff, minlength=pieces.count) / np.bincount(pieces.piece)
     shells, sheets = left[share[left] > 0.5], left[share[left] <= 0.5]
     shell = _shells(vertices, pieces, shells, thickness, cell)
@@ -388,7 +395,7 @@ def _joined(
         own = np.unique(pieces.faces[mine])
         vertex = own[cKDTree(vertices[own]).query(points)[1]]
     stuff = body.stuff.take(pieces.faces[face, 0])
-    plane, bending = sheet_young(stuff, size, config.stretch)
+    plane, bending = plane_young(stuff, size, config.stretch), as_built(body).young[pieces.faces[face, 0]]
     # A thin slab is two sheets, half as thick each, that bend as the whole slab does.
     slab = np.where(pieces.holds[pieces.piece[face]], 4.0, 1.0)
     own_piece = np.zeros(len(points), dtype=np.int64)

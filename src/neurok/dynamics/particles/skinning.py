@@ -15,9 +15,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from neurok.core.mesh import Mesh
+from neurok.dynamics.particles.constitution import SHEET, SOLID
 from neurok.dynamics.particles.filling import Filling
 from neurok.dynamics.particles.state import SoftSkin
-from neurok.dynamics.particles.stuff import SHEET, SOLID
 from neurok.geometry import lie
 from neurok.geometry.distance import closest_point
 from neurok.geometry.operators import face_normals

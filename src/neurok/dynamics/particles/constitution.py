@@ -1,7 +1,7 @@
 """From materials to constitutive laws: what each particle is for the solver, and what is too stiff to be stepped.
 
-Stiffness is judged as the reduced engine does: what its own weight deforms by less than ``visible_sag`` of its size
-looks rigid. For a block that is g L ρ / E, for a sheet 1.5 g L ρ / E (L / t)².
+What yields is said by the material field, as for the reduced engine; of that, what its own weight deforms by less than
+``visible_sag`` of its size looks rigid. For a block that is g L ρ / E, for a sheet 1.5 g L ρ / E (L / t)².
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ LOOSE = ("sand", "fluid")
 def stiff_solids(stuff: MaterialField, size: float, stiffest: float | None = None) -> Bool[np.ndarray, " n"]:
     """Which points of solids are rigid; ``size`` is the object's [m]."""
     speed2 = stuff.young / stuff.density
-    stiff = (stiffest is None) & (speed2 > STANDARD_GRAVITY * size / VISIBLE_SAG)
+    stiff = (stiffest is None) & ((speed2 > STANDARD_GRAVITY * size / VISIBLE_SAG) | ~stuff.is_soft)
     return np.asarray((stiff & ~np.isin(stuff.kind, LOOSE)) | (stuff.kind == "rigid"))
 
 
@@ -77,15 +77,12 @@ def stiff_sheets(
     """Which points of sheets are rigid; ``size`` and ``thickness`` of what each is in [m]."""
     slender = (size / np.maximum(thickness, 1e-300)) ** 2
     sag = 1.5 * STANDARD_GRAVITY * size * stuff.density / stuff.young * slender
-    return np.asarray((sag < FLOPPY_SAG) | np.isin(stuff.kind, (*LOOSE, "rigid")))
+    return np.asarray((sag < FLOPPY_SAG) | ~stuff.is_soft | np.isin(stuff.kind, LOOSE))
 
 
-def sheet_young(
-    stuff: MaterialField, size: float, stretch: float
-) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " n"]]:
-    """Young's modulus of sheets in their plane, and in bending [Pa]."""
-    enough = STANDARD_GRAVITY * size * stuff.density / stretch
-    return np.minimum(stuff.young, enough), stuff.young
+def plane_young(stuff: MaterialField, size: float, stretch: float) -> Float[np.ndarray, " n"]:
+    """Young's modulus of sheets in their plane [Pa]: as much as keeps their own weight from stretching them visibly."""
+    return np.minimum(stuff.young, STANDARD_GRAVITY * size * stuff.density / stretch)
 
 
 def material_parameters(
