@@ -15,8 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from neurok.generation.augmentation import on_plain
 from neurok.generation.context import conditioning_of
+from neurok.generation.framing import on_plain
 from neurok.generation.image_encoder import ImageEncoder
 from neurok.generation.part_list import PartListModel
 from neurok.hub import load_model

@@ -45,7 +45,9 @@ class Sheet:
     report: list[dict] = field(default_factory=list, init=False)
 
     def run(self) -> None:
-        truths = [one for one in read_truth(self.folder) if not self.only or any(word in one.name for word in self.only)]
+        truths = [
+            one for one in read_truth(self.folder) if not self.only or any(word in one.name for word in self.only)
+        ]
         for sheet, first in enumerate(range(0, len(truths), self.rows)):
             panels = [panel for one in truths[first : first + self.rows] for panel in self.panels(one)]
             images, labels = zip(*panels, strict=True)

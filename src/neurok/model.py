@@ -78,6 +78,7 @@ class Weights:
     deformation: Any = None
     joints: Any = None
     pieces: Any = None
+    views: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -212,6 +213,7 @@ class Model:
             joint_weights=self.weights.joints,
             prior_weights=self.network if self._has_network else None,
             piece_weights=self.weights.pieces,
+            view_weights=self.weights.views,
             given_parts=not isinstance(self.parts, str) or self.parts == "file",
         )
 
@@ -363,14 +365,17 @@ class Model:
 
     @cached_property
     def _found_plan(self) -> BodyPlan:
-        """The plan that counts over joints and clips of the file; what is found to bend does so if it may be soft."""
+        """The plan that counts over joints and clips of the file.
+
+        What is found to bend does so if it is soft; what is soft has no joint: leaves, straps and cushions yield.
+        """
         if self.given_plan is not None:
             return self.plan
         plan = self.study.plan
         soft = self.field_on(plan.mesh).is_soft[plan.mesh.faces].all(axis=1)
         share = np.bincount(plan.mesh.face_parts, soft, len(plan.bodies)) / np.bincount(plan.mesh.face_parts)
         bodies = (
-            replace(body, bends=body.bends and bool(some > MOSTLY_SOFT))
+            replace(body, joint=None) if some > MOSTLY_SOFT else replace(body, bends=False)
             for body, some in zip(plan.bodies, share, strict=True)
         )
         return replace(plan, bodies=tuple(bodies))

@@ -12,10 +12,11 @@ import pytest
 
 from neurok.cli import main
 from neurok.errors import NeurokError
-from neurok.folders.processes import Ended, Limited, Limits
+from neurok.folders.processes import Limited
 from neurok.folders.run import batch
-from neurok.folders.store import BatchSettings
+from neurok.folders.store import BatchSettings, find_sources, links_outside
 from neurok.io import load, save
+from neurok.sandbox import Ended, Limits
 
 NAMES = ("bent", "crash", "fine", "good", "hang", "hungry", "well")
 
@@ -254,3 +255,15 @@ def test_formats_that_cannot_be_written_are_refused_before_the_work(models, tmp_
     assert end.value.code == 2
     assert format.strip(".") in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_links_that_lead_out_of_a_folder_are_left_out_and_lists_are_believed(tmp_path):
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    for folder in (inside, outside):
+        folder.mkdir()
+        (folder / f"{folder.name}.obj").write_text("v 0 0 0")
+    (inside / "far.obj").symlink_to(outside / "outside.obj")
+    assert [path.name for path in links_outside(inside)] == ["far.obj"]
+    assert {source.path.name for source in find_sources(inside)} == {"inside.obj"}
+    (tmp_path / "list.txt").write_text("inside/far.obj\n")
+    assert [source.path.name for source in find_sources(tmp_path / "list.txt")] == ["far.obj"]

@@ -58,5 +58,5 @@ def test_a_cloud_of_the_rest_shape_is_no_way_at_all(laptop):
 
 
 def test_what_waits_is_told():
-    verdict = PoseVerdict(0.24, waits=(("tray", "door"),))
+    verdict = PoseVerdict(0.24, obstructions=(("tray", "door"),))
     assert verdict.sentence == "poor fit: 24% of the way; tray waits for door"

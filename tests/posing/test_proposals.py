@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial import cKDTree
 
 from neurok.geometry.lie import axis_angle_matrix
-from neurok.posing.proposals import PartsAndTarget, PlacementConfig, improve_by_proposals, part_proposals
+from neurok.posing.refine import PartsAndTarget, PlacementConfig, improve_by_proposals, part_proposals
 
 
 def plate(at, size, seed: int) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from neurok.cli.flags import JsonFlag, TrainSeed, arg, need, several
-from neurok.cli.report import progress, say
+from neurok.cli.outputs import progress, say
 from neurok.errors import NeurokError
 
 Folders = tyro.conf.UseAppendAction[tuple[tuple[str, ...], ...]]

@@ -23,7 +23,7 @@ from neurok.catalogue.vocabulary import CATEGORIES
 from neurok.core import Asset, Mesh
 from neurok.core.material_library import library
 from neurok.errors import NeurokError
-from neurok.generation.augmentation import PLAIN, on_plain
+from neurok.generation.framing import PLAIN, on_plain
 from neurok.generation.pictures import take_pictures
 from neurok.generation.silhouettes import GRID
 from neurok.generation.silhouettes import outline_of as outline_cells

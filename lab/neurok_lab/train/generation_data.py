@@ -15,7 +15,6 @@ from torch import Tensor
 from neurok.catalogue.categories import split_of
 from neurok.catalogue.parts import Assembly
 from neurok.errors import NeurokError
-from neurok.generation.augmentation import AugmentationConfig, augment, framed
 from neurok.generation.context import Conditioning, Words, conditioning_of, words_of
 from neurok.generation.fields import (
     appearance_fields,
@@ -26,8 +25,10 @@ from neurok.generation.fields import (
     whole_fields,
     whole_words,
 )
+from neurok.generation.framing import framed
 from neurok.generation.numbers import WIDTH, Standard, row_of, scale_of, used_by
 from neurok.generation.part_list import Lists, stack_lists
+from neurok_lab.data.augmentation import AugmentationConfig, augment
 from neurok_lab.data.captions import captions
 from neurok_lab.data.household import number_of, read_households
 from neurok_lab.data.household_pictures import PictureSet

@@ -20,11 +20,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from neurok.errors import NeurokError
-from neurok.generation.augmentation import augment, on_plain
 from neurok.generation.fields import appearance_fields, build_fields, whole_fields
+from neurok.generation.framing import on_plain
 from neurok.generation.image_encoder import PictureReader, ReaderConfig, part_fields
 from neurok.generation.numbers import WIDTH, Standard
 from neurok.hub import load_model
+from neurok_lab.data.augmentation import augment
 from neurok_lab.train.checkpoint import load_weights, read_facts
 from neurok_lab.train.config import Recipes
 from neurok_lab.train.generation import (

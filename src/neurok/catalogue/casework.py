@@ -55,7 +55,7 @@ def fronts_of(category: str, parts: Sequence[Part]) -> dict[int, list[int]]:
     if face is None:
         return found
     for number, part in enumerate(parts):
-        hollow = part.parent if part.name in face.fronts else -1
+        hollow = part.parent if part.name in face.fronts and "sliding" not in part.style else -1
         while hollow >= 0 and (parts[hollow].hollow is None or parts[hollow].hinge is not None):
             hollow = parts[hollow].parent
         if hollow >= 0:

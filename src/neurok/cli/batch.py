@@ -17,16 +17,15 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import tyro
 
 from neurok.cli.flags import JsonFlag, RayFlag, arg
-from neurok.cli.outputs import EXIT_CODES, Command
-from neurok.cli.report import counting
+from neurok.cli.outputs import EXIT_CODES, Command, counting, warn
 from neurok.errors import NeurokError, counted
 from neurok.folders.run import BatchJob
-from neurok.folders.store import PICTURE
+from neurok.folders.store import PICTURE, links_outside
 
 if TYPE_CHECKING:
     from neurok.core import Asset
-    from neurok.folders.processes import Limits
     from neurok.folders.store import BatchSettings
+    from neurok.sandbox import Limits
 
 
 CommandName = Literal["articulate", "convert", "inspect", "materials", "plan", "pose", "render", "sample", "simulate"]
@@ -96,6 +95,9 @@ class BatchCommand(Command):
 
         settings = self._settings()
         limits = self._limits()
+        if Path(self.objects).is_dir() and (outside := links_outside(Path(self.objects))):
+            links = counted(len(outside), "link")
+            warn(f"{links} out of '{self.objects}' left out; list the files in a .txt to use them.")
         try:
             with counting("objects", json=self.json) as tell:
                 records = batch(
@@ -111,15 +113,16 @@ class BatchCommand(Command):
         )
         failures = [f"  {record['asset']}: {record['message']}" for record in records if record["message"]]
         self.say(*failures[:10], f"Wrote {self.out}/index.html and report.jsonl")
+        self.exit_code = EXIT_CODES["failed"] if records and all(record["message"] for record in records) else 0
         return {"out": str(self.out), "objects": len(records), "states": states, **settings.as_dict()}
 
     def _limits(self) -> Limits:
-        from neurok.folders.processes import Limits
+        from neurok.sandbox import Limits
 
         for name, value in (("--limit", self.limits.limit), ("--memory", self.limits.memory)):
             if not value > 0.0:
                 raise NeurokError(f"{name} must be above 0, got {value:g}.")
-        return Limits(self.limits.limit, self.limits.memory * 1e9)
+        return Limits(seconds=self.limits.limit, memory=self.limits.memory * 1e9)
 
     def _settings(self) -> BatchSettings:
         """What is done to every object, checked once for all of them."""

@@ -11,8 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from neurok.cli.flags import ForceFlag, JsonFlag, MassFlags, NodesFlag, OutFlag, UnitFlag, UpFlag, arg
-from neurok.cli.outputs import PICTURES, Command, check_outputs, frame_facts, frame_words, load_framed, written
-from neurok.cli.report import counting
+from neurok.cli.outputs import (
+    PICTURES,
+    Command,
+    check_outputs,
+    counting,
+    frame_facts,
+    frame_words,
+    load_framed,
+    written,
+)
 from neurok.dynamics.choice import EngineName
 from neurok.errors import NeurokError
 

@@ -126,7 +126,7 @@ class PoseCommand(Command):
             "reached": round(verdict.reached, 4),
             "torn": round(verdict.torn, 4),
             "apart": verdict.apart,
-            "waits": [list(pair) for pair in verdict.waits],
+            "waits": [list(pair) for pair in verdict.obstructions],
             "q": found.q.tolist(),
         }
 

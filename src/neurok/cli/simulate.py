@@ -22,8 +22,7 @@ from neurok.cli.flags import (
     arg,
     one_of,
 )
-from neurok.cli.outputs import EXIT_CODES, Command, check_outputs, frame_facts, frame_words, warn
-from neurok.cli.report import stoppable
+from neurok.cli.outputs import EXIT_CODES, Command, check_outputs, frame_facts, frame_words, stoppable, warn
 from neurok.core.material_library import parse_material
 from neurok.core.select import parse_vector
 from neurok.doctor.frame import parse_unit, parse_up

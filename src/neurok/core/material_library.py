@@ -15,7 +15,9 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from neurok.core.material import Material
+import numpy as np
+
+from neurok.core.material import Material, MaterialField
 from neurok.errors import NeurokError
 
 FILE = Path(__file__).with_name("material_library.json")
@@ -61,6 +63,12 @@ def material(name: str) -> Material:
     near = [other if known[other] == other else f"{known[other]} ({other})" for other in near]
     hint = f"the nearest are {', '.join(near)}" if near else f"there are {', '.join(sorted(library()))}"
     raise NeurokError(f"There is no material {name!r}; {hint}.")
+
+
+def families(field: MaterialField) -> np.ndarray:
+    """Family of the material of each vertex; empty where the library does not know it."""
+    known = [library().get(made_of.name) for made_of in field.materials]
+    return np.array(["" if entry is None else entry.family for entry in known])[field.ids]
 
 
 def parse_material(text: str) -> tuple[str, str]:

@@ -21,7 +21,7 @@ from neurok.core.select import SIDES
 from neurok.dynamics.choice import EngineName
 from neurok.errors import MissingDependencyError, NeurokError
 from neurok.folders.flags import ACTIONS, Bulk, Flag, LimitConfig, TriedPart, flags_of
-from neurok.folders.processes import Ended, Limited
+from neurok.folders.processes import Limited
 from neurok.folders.proposers import one_line
 from neurok.folders.records import AnnotationStore
 from neurok.folders.store import ObjectFile, write_json
@@ -30,8 +30,9 @@ from neurok.inference.materials import Proposals
 from neurok.io.files import write_files
 from neurok.model import understand
 from neurok.rendering import Renderer, contact_sheet, render_mesh, save_video
+from neurok.sandbox import Ended
 from neurok.scene.description import Scene, SceneGround, SceneObject, SceneWorld
-from neurok.scene.measure import TrialConfig, measure, probes_of, weights_of
+from neurok.scene.outcome import TrialConfig, measure, probes_of, weights_of
 from neurok.scene.run import ReadyScene, prepare_scene, run_ready
 
 PICTURE_SIZE, MOMENT_SIZE, FILM_SIZE = (320, 240), (160, 120), (240, 180)

@@ -25,7 +25,7 @@ from neurok.dynamics.choice import EngineName
 from neurok.errors import FormatError, MissingDependencyError, NeurokError
 from neurok.folders.check import OVERTIME, Job, check_within, judge_again, run_check, save_materials
 from neurok.folders.flags import LIMITS, LimitConfig
-from neurok.folders.processes import Limited, Limits
+from neurok.folders.processes import Limited
 from neurok.folders.proposers import RULES, MaterialProposer, ask, one_line
 from neurok.folders.records import Annotation, AnnotationStore, accept, rows_of, write_materials_sheet
 from neurok.folders.store import ObjectFile, find_sources
@@ -33,7 +33,8 @@ from neurok.inference.materials import BY_HAND, Proposals
 from neurok.io import load, save
 from neurok.io.files import read_bytes
 from neurok.io.materials_file import write_materials
-from neurok.scene.measure import TRIAL, TrialConfig
+from neurok.sandbox import Limits
+from neurok.scene.outcome import TRIAL, TrialConfig
 
 FIELDS = ("asset", "part", "material", "accept", "why")
 YES, NO = ("true", "yes", "1", "accept"), ("false", "no", "0", "")

@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from neurok.errors import NeurokError
-from neurok.folders.processes import Ended, Limited, Limits, spread
+from neurok.folders.processes import Limited, spread
 from neurok.folders.sheet import write_batch_sheet
 from neurok.folders.store import BatchSettings, BatchStore, ObjectFile, find_sources
+from neurok.sandbox import Ended, Limits
 
 LIMITS = Limits(seconds=600.0, memory=8e9)
 """Of one object, unless others are given."""

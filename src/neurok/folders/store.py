@@ -57,17 +57,28 @@ class ObjectFile:
             return "unreadable"
 
 
+def links_outside(folder: Path) -> list[Path]:
+    """Models of a folder that are links, or lie behind links, to somewhere outside of it."""
+    root = folder.resolve()
+    return [path for path in _models(folder) if not path.resolve().is_relative_to(root)]
+
+
+def _models(folder: Path) -> list[Path]:
+    return [path for path in sorted(folder.rglob("*")) if path.suffix.lower() in MODELS and path.is_file()]
+
+
 def find_sources(where: str | Path) -> list[ObjectFile]:
     """The objects of a folder, or of a manifest: a .csv with the columns ``file`` and perhaps ``category``, or a .txt
-    with a path in each line; both relative to their folder.
+    with a path in each line; both relative to their folder. What a list names is read wherever it lies; links of a
+    folder that lead out of it are left out, since whoever packed the folder may not mean what the user means.
 
     Raises:
         NeurokError: If it holds none.
     """
     where = Path(where)
     if where.is_dir():
-        found = [(path, "") for path in sorted(where.rglob("*")) if path.suffix.lower() in MODELS and path.is_file()]
-        root = where
+        outside = set(links_outside(where))
+        found, root = [(path, "") for path in _models(where) if path not in outside], where
     elif where.suffix.lower() in (".csv", ".txt"):
         found, root = _listed(where), where.parent
     else:

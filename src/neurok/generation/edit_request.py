@@ -136,7 +136,9 @@ class Reading:
     """An edit that was read."""
 
     changes: tuple[Change, ...]
-    understood: tuple[str, ...]
+    spans: tuple[Span, ...]
+    """The words that are understood."""
+
     ignored: tuple[str, ...]
 
 
@@ -183,7 +185,7 @@ def read_edit(text: str, known: frozenset[str] = frozenset()) -> Reading:
     _join_qualities(pieces)
     changes = [_change(piece) for piece in pieces if piece.says_something]
     ignored = tuple(word for piece in pieces for word in piece.unknown)
-    heard = tuple(span.text for span in spans if span.meanings or span.words[0] in RESIZES or span.words[0] in VERBS)
+    heard = tuple(span for span in spans if span.meanings or span.words[0] in RESIZES or span.words[0] in VERBS)
     lost = [piece for piece in pieces if piece.unknown and not piece.nouns]
     if lost:
         changes.append(Change("alter", (Noun(" ".join(lost[0].unknown), ()),)))

@@ -11,8 +11,7 @@ from jaxtyping import Int
 
 from neurok.catalogue.appearance import palette
 from neurok.catalogue.parts import FEELS, MIRRORS, PATTERNS, ROLES, Assembly, Part
-from neurok.catalogue.vocabulary import CATEGORIES, PART_NAMES, STYLES, table
-from neurok.core.material_library import library
+from neurok.catalogue.vocabulary import CATEGORIES, MATERIALS, PART_NAMES, STYLES, table
 from neurok.modelling.forms import KINDS, OPENINGS, RELIEFS
 
 PARTS = 24
@@ -86,10 +85,9 @@ def build_fields() -> tuple[Field, ...]:
 @cache
 def appearance_fields() -> tuple[Field, ...]:
     """What a part is made of, and how it looks."""
-    materials = tuple(library())
     return (
-        Field("material", materials),
-        Field("cover", ("", *materials)),
+        Field("material", MATERIALS),
+        Field("cover", ("", *MATERIALS)),
         Field("colour", palette()),
         Field("feel", FEELS),
         Field("pattern", PATTERNS),

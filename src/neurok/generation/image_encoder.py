@@ -12,8 +12,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
-from neurok.generation.augmentation import PLAIN
 from neurok.generation.fields import Field, appearance_fields, build_fields, whole_fields
+from neurok.generation.framing import PLAIN
 from neurok.generation.numbers import WIDTH
 from neurok.learned.blocks import Block, LayerNorm, drawn
 

@@ -47,6 +47,9 @@ STAND_INS = {
 }  # fmt: skip
 """What people call a part of a category otherwise than its lists do: the top of a stool is its seat."""
 
+EXCLUDED = {"tripod": ("base", "pedestal")}
+"""Parts that there are not beside a shape: three legs stand where a foot would."""
+
 COMMON = (
     0.05  # share of a category's objects from which a name is taken literally; else it may stand for a commoner one
 )
@@ -163,7 +166,7 @@ class _Reader:
 
     def __init__(self, spans: Sequence[Span]) -> None:
         self.spans = spans
-        self.at = _category_span(spans)
+        self.at = category_span(spans)
         """Number of the noun that says what is asked for."""
 
         self.category = _category_of(spans[self.at]) if self.at is not None else _category_by_parts(spans)
@@ -226,6 +229,9 @@ class _Reader:
         if number == self.at:
             return WHOLE
         kinds = span.kinds
+        if kinds.get("whole style") == "double door" and self.category and self.category != "door":
+            self.said.count = 2
+            return "door"
         if "style" in kinds and any(_is_part(one) for one in self.spans[number + 1 :] if one.clause == span.clause):
             return None
         if parts := span.values("part"):
@@ -275,6 +281,11 @@ def request_of(spans: Sequence[Span]) -> Request:
     without = [*reader.without, *(name for (name, _), one in found.items() if one.count == 0)]
     whole = found.get((WHOLE, 0))
     _share_styles(whole, found, category)
+    shapes = {style for one in found.values() for options in one.styles for style in options}
+    without += [name for shape in shapes & set(EXCLUDED) for name in EXCLUDED[shape]]
+    if category == "cabinet" and "sliding" in shapes:
+        doors = found.setdefault(("door", 0), _Qualities())
+        doors.count = doors.count or 2  # one alone would have nowhere to go
     named = [(name, one) for (name, _), one in found.items() if name != WHOLE]
     parts = [_part_request(name, one, category) for name, one in named if one.count != 0]
     if whole is not None and whole.is_some:
@@ -304,7 +315,7 @@ def strange_noun(spans: Sequence[Span]) -> str:
     return ""
 
 
-def _category_span(spans: Sequence[Span]) -> int | None:
+def category_span(spans: Sequence[Span]) -> int | None:
     """The number of the noun that says what is asked for."""
     found: list[int] = []
     for number, span in enumerate(spans):

@@ -22,8 +22,8 @@ from neurok.catalogue.assemble import placed_anew
 from neurok.catalogue.captions import main_part
 from neurok.catalogue.parts import Assembly
 from neurok.catalogue.record import assembly_of
-from neurok.generation.augmentation import PLAIN
 from neurok.generation.editing import OWN_PATTERNS, in_colour, of_material
+from neurok.generation.framing import PLAIN
 from neurok.generation.image_encoder import PictureReader
 
 GRID = 16

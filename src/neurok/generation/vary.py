@@ -17,15 +17,15 @@ from neurok.core import Asset
 from neurok.errors import FormatError, NeurokError
 from neurok.generation import sentence_states
 from neurok.generation.attachment import Attached, attach
-from neurok.generation.augmentation import framed, on_plain
 from neurok.generation.context import conditioning_of, words_of
 from neurok.generation.edit_request import Reading, read_edit
 from neurok.generation.editing import edited
+from neurok.generation.framing import framed, on_plain
 from neurok.generation.photo import Photo
 from neurok.generation.pictures import SIDE, CameraView, take_pictures
 from neurok.generation.request import Request
 from neurok.generation.verb import GENERATE, LIST, LONGEST, GenerateConfig, Generated, check_count, generate, handed_out
-from neurok.generation.word_use import WordUse
+from neurok.generation.word_use import edit_uses
 from neurok.generation.writing import REDRAWING, Generator, Redrawer
 from neurok.hub import load_model
 from neurok.io import load
@@ -158,6 +158,5 @@ def _changed(
 
 def _handed_out(attached: Attached, reading: Reading, text: str, seed: int, notes: Sequence[str]) -> Generated:
     request = Request(attached.assembly.category, ())
-    words = [WordUse(word, "used") for word in reading.understood]
-    words += [WordUse(word, "unknown") for word in reading.ignored]
+    words = edit_uses(reading.spans, reading.ignored, attached.assembly)
     return handed_out(attached, text, seed, request, None, notes, words)

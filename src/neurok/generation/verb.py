@@ -27,12 +27,13 @@ from neurok.generation import sentence_states
 from neurok.generation.attachment import FAR, Attached, attach
 from neurok.generation.context import Conditioning, conditioning_of, words_of
 from neurok.generation.edit_request import MORE, RESIZES
+from neurok.generation.features import with_features
 from neurok.generation.lexicon import WHOLE, Span, read, split_words
 from neurok.generation.list_drawing import draw_lists, request_for
 from neurok.generation.numbers import WIDTH, part_of
 from neurok.generation.part_list import Lists, PartListModel
 from neurok.generation.photo import Photo, read_photo
-from neurok.generation.request import Request, request_of, strange_noun
+from neurok.generation.request import Request, category_span, request_of, strange_noun
 from neurok.generation.reshaping import resized
 from neurok.generation.silhouettes import colour_of, known_outlines, recoloured, with_appearance_seen
 from neurok.generation.word_use import WordUse, word_uses
@@ -227,6 +228,8 @@ def understand(text: str, image: str | Path | Photo | None) -> PromptReading:
     strange = "" if photo is not None or request.category else strange_noun(spans)
     if strange:
         raise NeurokError(f"'{strange}' is nothing that can be made. {possible} Ask in English.")
+    if request.category and category_span(spans) is None:
+        notes.append(f"No word says what it should be; its parts are those of {article(request.category)}.")
     nouns = [span for span in spans if not span.values("part")]
     named = list(dict.fromkeys(m.value for span in nouns for m in span.meanings[:1] if m.kind == "category"))
     if len(named) > 1 and request.category:
@@ -255,6 +258,7 @@ def _one(model: Generator, ask: PromptReading, seed: int, config: GenerateConfig
             break
     best = min((written.attached for written in found), key=lambda attached: attached.apart)
     best, grown = in_size(replace(best, assembly=true_colours(best.assembly, ask.request)), ask)
+    best = replace(best, assembly=with_features(best.assembly, ask.spans, ask.request))
     return handed_out(best, ask.text, seed, ask.request, ask.spans, ask.notes, grown=grown)
 
 

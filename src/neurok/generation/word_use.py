@@ -12,6 +12,8 @@ from neurok.catalogue.parts import Assembly, Part
 from neurok.catalogue.prompts import PARTNERS
 from neurok.catalogue.vocabulary import article
 from neurok.core.material_library import library
+from neurok.generation.edit_request import RESIZES
+from neurok.generation.features import FEATURES
 from neurok.generation.lexicon import FILLER, WHOLE, Meaning, Span, can_have, category_words, narrower
 from neurok.generation.request import FAMILY_WORDS, PIECES, Request
 
@@ -27,6 +29,9 @@ SEEN: dict[str, Callable[[str, Assembly, Sequence[Part]], bool]] = {
     "feel": lambda value, whole, parts: any(part.appearance.feel == value for part in parts),
 }
 """Whether a word of each kind can be seen in an object, given the parts that it was said of."""
+
+
+QUALITIES = frozenset({"style", "colour", "material", "pattern", "feel"})
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,17 @@ def word_uses(
     return tuple(found)
 
 
+def edit_uses(spans: Iterable[Span], unknown: Iterable[str], assembly: Assembly) -> tuple[WordUse, ...]:
+    """What became of the words of an edit; parts that it names and cannot change were refused before."""
+    found = []
+    for span in spans:
+        is_quality = bool(span.kinds) and set(span.kinds) <= QUALITIES and span.words[0] not in RESIZES
+        is_lost = is_quality and not any(_is_seen(one, span, assembly, assembly.parts) for one in span.meanings)
+        reason = f"'{span.text}' did not come out; another seed may have it." if is_lost else ""
+        found.append(WordUse(span.text, "missed" if is_lost else "used", reason))
+    return (*found, *(WordUse(word, "unknown") for word in unknown))
+
+
 def _reason(span: Span, rest: Sequence[Span], request: Request, assembly: Assembly, resized: frozenset[int]) -> str:
     """Why a word that is known was in vain; nothing when it was not."""
     category, target, parts = assembly.category, dict(request.targets).get(span.start, WHOLE), span.values("part")
@@ -66,10 +82,12 @@ def _reason(span: Span, rest: Sequence[Span], request: Request, assembly: Assemb
     if set(span.kinds) == {"number"}:
         return _miscounted(int(span.kinds["number"]), rest, target, request, assembly)
     group = assembly.parts if target == WHOLE else _named(assembly, target)
-    if span.words[0] in FILLER or span.start in resized or (parts and target not in parts and group):
+    is_stand_in = target not in parts and bool({"part", "category", "whole style"} & set(span.kinds))
+    if span.words[0] in FILLER or span.start in resized or (target != WHOLE and group and is_stand_in):
         return ""
     if any(_is_seen(meaning, span, assembly, group) for meaning in span.meanings):
-        return f"'{span.text}': {lost}." if (lost := narrower(category).get(span.text)) else ""
+        lost = narrower(category).get(span.text, "") if not set(span.words) & set(assembly.style) else ""
+        return f"'{span.text}': {lost}." if lost else ""
     if "category" in span.kinds and not parts:
         return f"'{span.text}' is left out: one object is made at a time."
     if parts or not group:
@@ -110,6 +128,8 @@ def _named(assembly: Assembly, name: str) -> list[Part]:
 def _is_possible(span: Span, category: str, target: str) -> bool:
     """Whether objects of a category are ever made with a shape or of a kind; all can have any colour and material."""
     words = category_words()[category]
+    if any(feature.category == category and span.text in feature.words for feature in FEATURES):
+        return True
     if kinds := span.values("whole style"):
         return bool(set(kinds) & set(words["kinds"]))
     known = words["styles"].values() if target == WHOLE else [words["styles"].get(target, {})]

@@ -18,12 +18,15 @@ import numpy as np
 from neurok.bodyplan.config import SIMULATED
 from neurok.bodyplan.copies import CopyMap, copy_groups, copy_maps
 from neurok.bodyplan.feasibility import Feasibility
-from neurok.bodyplan.hypothesis import Hypothesis
+from neurok.bodyplan.hypothesis import WIDEST_TURN, Hypothesis
 from neurok.bodyplan.search import Search
+from neurok.core.articulation import JointKind
 
 if TYPE_CHECKING:
     from neurok.learned.grouping import Groups
     from neurok.learned.joints import Prediction
+    from neurok.learned.views.lines import BodyVotes
+    from neurok.learned.views.source import SeenObject
 
 FACTS = ("one", "line", "moves")
 """What the calibration is linear in: a constant, the log-probability of the best line by joint network and search, and
@@ -44,6 +47,15 @@ UNASKED: Calibration = (-2.09, 1.98, 1.28)
 SEARCHED: Calibration = (1.64, 2.06, 0.09)
 """The same where no network is, for the shares of the search alone: fitted to 130 bodies of these objects with their
 parts; of 64 that come out above a half in objects left out, 42 are right."""
+
+SEEN: Calibration = (0.0, 0.5, 1.0)
+"""The same for a single surface, whose bodies are those that are seen from outside."""
+
+SIGHT = 0.5
+"""What views count beside joint network and search in the probability of a line [share of the logarithm]."""
+
+SEEN_LINES = 6
+"""Lines of each body that views propose at most."""
 
 SHOWN = 5
 """Hypotheses of each body that are kept."""
@@ -91,18 +103,47 @@ Answer = dict[int, Hypothesis]
 """One way to move of copies: a line for each of them, all of one probability."""
 
 
-def gather_evidence(prediction: Prediction, groups: Groups | None = None) -> Evidence:
+def gather_evidence(prediction: Prediction, groups: Groups | None = None, seen: SeenObject | None = None) -> Evidence:
     """The evidence of every body that a parent carries and that has a surface."""
     from neurok.learned.joints import fixed_probability, joint_hypotheses
 
-    found = {}
-    for part in range(prediction.mesh.part_count):
+    found, mesh = {}, prediction.mesh
+    votes = [None] * mesh.part_count if seen is None else seen.bodies(mesh.face_parts, mesh.part_count)
+    for part in range(mesh.part_count):
         lines = joint_hypotheses(prediction, part)
         if lines:
             odds = _odds(1.0 - fixed_probability(prediction, part))
             moves = odds if groups is None else float(groups.moves[part])
+            body = votes[part]
+            if seen is not None and body is not None:
+                lines = _seen_lines(lines, seen, body, mesh.size)
             found[part] = BodyEvidence(tuple(lines), (1.0, _log(lines[0]), moves))
     return found
+
+
+def _seen_lines(lines: list[Hypothesis], seen: SeenObject, body: BodyVotes, size: float) -> list[Hypothesis]:
+    """Lines of a body with what is seen of them, and those that are seen alone: a geometric mean of both."""
+    total, first = sum(line.probability for line in lines), lines[0]
+    more = []
+    for line in seen.lines(body)[:SEEN_LINES]:
+        alike = [one for one in lines if (one.kind != "prismatic") == line.turns]
+        like = alike[0] if alike else first
+        limits = (like.lower, like.upper) if alike else ((0.0, WIDEST_TURN) if line.turns else (0.0, 0.3 * size))
+        kind: JointKind = "continuous" if line.turns and like.kind == "continuous" else "revolute"
+        kind = kind if line.turns else "prismatic"
+        made = replace(
+            like, kind=kind, axis=line.axis, origin=line.origin, lower=limits[0], upper=limits[1],
+            probability=UNSEEN * total, slide=(0.0, 0.0),
+        )  # fmt: skip
+        if not any(is_same_line(made, other, size) for other in (*lines, *more)):
+            more.append(made)
+    every = [*lines, *more]
+    shares = np.array([line.probability for line in every])
+    votes = np.array([seen.likelihood(body, one.kind != "prismatic", one.axis, one.origin) for one in every])
+    both = np.maximum(shares, 1e-9) ** (1.0 - SIGHT) * np.maximum(votes, 1e-9) ** SIGHT
+    both *= total / both.sum()
+    order = np.argsort(-both, kind="stable")
+    return [replace(every[k], probability=float(both[k])) for k in order]
 
 
 def searched_evidence(search: Search) -> Evidence:

@@ -105,7 +105,7 @@ def nouns_of(name: str) -> list[str]:
 def read_name(name: str, *, whole: bool = False, exact: bool = False) -> list[NameEvidence]:
     """All that the words of a name mean, in their order; each meaning once.
 
-    What follows a material counts half.
+    What follows a material counts half, unless it is the noun that the material belongs to.
 
     Args:
         name: Of a surface, a part or an object.
@@ -120,8 +120,9 @@ def read_name(name: str, *, whole: bool = False, exact: bool = False) -> list[Na
             continue
         for meaning in _meanings().get(found, ()):
             if all(meaning.name != other.meaning.name for other in out):
-                is_later = any(other.meaning.kind == "material" and other.word != word for other in out)
-                is_modifier = head is not None and meaning is not _meanings()[head][0]
+                is_head = head is not None and meaning is _meanings()[head][0]
+                is_later = not is_head and any(o.meaning.kind == "material" and o.word != word for o in out)
+                is_modifier = head is not None and not is_head
                 is_modifier &= meaning.kind != "material" or found in weak_words()
                 share = (LATER if is_later else 1.0) * (MODIFIER if is_modifier else 1.0)
                 out.append(NameEvidence(word, meaning, trust * share))

@@ -47,8 +47,8 @@ class ProposalConfig:
     closed_shape: float = 0.3
     """Shape, of an object of one region whose name says what it is: a scan is one closed surface whatever it shows."""
 
-    temperature: float = 1.0
-    """Of the scores; above 1 the evidence is not as independent as naive Bayes has it."""
+    temperature: float = 0.8
+    """Of the scores, for which labelled surfaces are likeliest (docs/materials.md)."""
 
     least_reason: float = 0.5
     """Log-odds from which a piece of evidence is named in the reason."""

@@ -29,6 +29,7 @@ from neurok.hub import has_weights, load_model
 from neurok.inference.evidence import (
     CALIBRATION,
     SEARCHED,
+    SEEN,
     UNASKED,
     Evidence,
     driven_evidence,
@@ -41,12 +42,14 @@ if TYPE_CHECKING:
     from neurok.learned.deformation.handles import HandleModel
     from neurok.learned.ensemble import Ensemble
     from neurok.learned.grouping import Grouper, Groups
+    from neurok.learned.views.network import ViewModel
+    from neurok.learned.views.source import SeenObject
 
 Method = Literal["auto", "learned", "search"]
 Thing = Mesh | Asset | str | Path
 
-JOINT_WEIGHTS, PRIOR_WEIGHTS, PIECE_WEIGHTS = "articulation", "deformation", "pieces"
-"""Names of the shipped weights behind the three learned sources."""
+JOINT_WEIGHTS, PRIOR_WEIGHTS, PIECE_WEIGHTS, VIEW_WEIGHTS = "articulation", "deformation", "pieces", "views"
+"""Names of the shipped weights behind the learned sources."""
 
 NO_WEIGHTS = "none"
 """Name that leaves a learned source out."""
@@ -60,6 +63,7 @@ def plan(
     joint_weights: Ensemble | str | Path | None = None,
     prior_weights: HandleModel | str | Path | None = None,
     piece_weights: Grouper | str | Path | None = None,
+    view_weights: ViewModel | str | Path | None = None,
     given_parts: bool = True,
 ) -> BodyPlan:
     """The body plan of a mesh.
@@ -71,7 +75,9 @@ def plan(
         joint_weights: Of the articulation network; the shipped ones by default.
         prior_weights: Of the deformation model; the shipped ones by default.
         piece_weights: Of the grouping network; the shipped ones by default. ``none`` leaves it out.
-        given_parts: Whether parts that the file names are its bodies; otherwise pieces are grouped as for a raw mesh.
+        view_weights: Of the network that sees motion from outside; the shipped ones by default. ``none`` leaves it out.
+        given_parts: Whether parts that the file names are its bodies; otherwise, and where none of them moves but they
+            are made of several pieces, pieces are grouped as for a raw mesh.
     """
     return study(
         thing,
@@ -80,6 +86,7 @@ def plan(
         joint_weights=joint_weights,
         prior_weights=prior_weights,
         piece_weights=piece_weights,
+        view_weights=view_weights,
         given_parts=given_parts,
     ).plan
 
@@ -109,6 +116,7 @@ def study(
     joint_weights: Ensemble | str | Path | None = None,
     prior_weights: HandleModel | str | Path | None = None,
     piece_weights: Grouper | str | Path | None = None,
+    view_weights: ViewModel | str | Path | None = None,
     given_parts: bool = True,
     use_prior: bool = True,
     least: float | None = None,
@@ -116,20 +124,16 @@ def study(
     """The plan with its evidence; arguments as in ``plan``, whether the learned prior is asked what bends, and how
     probable joints of the plan are at least: likelier right than wrong by default."""
     given, chosen = mesh_of(thing), choose_method(method, joint_weights)
-    found = _find_bodies(given, labels, given_parts, find_grouper(piece_weights) if chosen == "learned" else None)
-    search: Search | None = None
-    evidence: Evidence = {}
-    planned = found.plan()
-    if found.mesh.part_count > 1:
-        if chosen == "learned":
-            search, evidence = _ask_networks(found, _model(joint_weights, "articulation"))
-            calibration = UNASKED if found.groups is None else CALIBRATION
-        else:
-            search = search_joints(found.mesh)
-            evidence, calibration = searched_evidence(search), SEARCHED
-        evidence = driven_evidence(evidence, Feasibility(found.mesh, search.contacts, search.parents), calibration)
-        ranked = {part: one.ranked(calibration) for part, one in evidence.items()}
-        planned = found.plan(ranked, search).above(SIMULATED if least is None else least)
+    grouper = find_grouper(piece_weights) if chosen == "learned" else None
+    viewer = find_viewer(view_weights) if chosen == "learned" else None
+    ensemble = _model(joint_weights, "articulation") if chosen == "learned" else None
+    least = SIMULATED if least is None else least
+    weighed = _weigh(_find_bodies(given, labels, given_parts, grouper, viewer), ensemble, least)
+    if weighed.found.origin == "file" and grouper is not None and not weighed.plan.moving and _may_fall_apart(given):
+        # Nodes of a scene need not be its bodies: one may hold a cabinet with its doors.
+        anew = _weigh(_find_bodies(given, None, False, grouper, viewer), ensemble, least)
+        weighed = anew if anew.plan.moving else weighed
+    found, search, evidence, planned = weighed.found, weighed.search, weighed.evidence, weighed.plan
     if search is not None and not planned.moving and found.is_cut(given):  # creases alone make no bodies
         search, planned = None, _one_body(given).plan()
     prior = None
@@ -137,6 +141,37 @@ def study(
         prior = find_prior(planned.mesh, prior_weights)
         planned = _with_bends(planned, prior)
     return PlanStudy(planned, search, prior, chosen, evidence, found.groups)
+
+
+@dataclass(frozen=True, eq=False)
+class _Weighed:
+    """The plan of some bodies, and what it is based on."""
+
+    found: _Bodies
+    plan: BodyPlan
+    search: Search | None = None
+    evidence: Evidence = field(default_factory=dict)
+
+
+def _weigh(found: _Bodies, ensemble: Ensemble | None, least: float) -> _Weighed:
+    """How bodies move: with joints that are at least so probable."""
+    if found.mesh.part_count < 2:
+        return _Weighed(found, found.plan())
+    if ensemble is not None:
+        search, evidence = _ask_networks(found, ensemble)
+        calibration = UNASKED if found.groups is None else CALIBRATION if found.seen is None else SEEN
+    else:
+        search = search_joints(found.mesh)
+        evidence, calibration = searched_evidence(search), SEARCHED
+    evidence = driven_evidence(evidence, Feasibility(found.mesh, search.contacts, search.parents), calibration)
+    ranked = {part: one.ranked(calibration) for part, one in evidence.items()}
+    return _Weighed(found, found.plan(ranked, search).above(least), search, evidence)
+
+
+def _may_fall_apart(mesh: Mesh) -> bool:
+    """Whether some named part is made of several connected pieces."""
+    both = np.stack([mesh.face_parts, connected_pieces(_raw(mesh))], axis=1)
+    return len(np.unique(both, axis=0)) > len(np.unique(mesh.face_parts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +186,10 @@ class _Bodies:
 
     origin: Origin
     groups: Groups | None = None
-    """What the grouping network says of them."""
+    """What the grouping network says of them, or what is seen of them."""
+
+    seen: SeenObject | None = None
+    """A single surface, seen from outside."""
 
     def plan(self, ranked: dict[int, tuple[Hypothesis, ...]] | None = None, search: Search | None = None) -> BodyPlan:
         """The plan in which every body is fixed, with the ways it may move."""
@@ -177,7 +215,11 @@ class _Bodies:
 
 
 def _find_bodies(
-    mesh: Mesh, labels: Int[np.ndarray, " N"] | None, given_parts: bool, grouper: Grouper | None
+    mesh: Mesh,
+    labels: Int[np.ndarray, " N"] | None,
+    given_parts: bool,
+    grouper: Grouper | None,
+    viewer: ViewModel | None = None,
 ) -> _Bodies:
     """The bodies of a mesh: as labels say, as the file names them, or pieces put together."""
     if labels is not None:
@@ -192,17 +234,27 @@ def _find_bodies(
     if given_parts and 1 < named <= MOST_PIECES:
         return _Bodies(mesh, mesh.face_parts, "file", _part_groups(mesh, grouper))
     plain = _raw(mesh)
-    pieces, groups = connected_pieces(plain), None
+    pieces, groups, seen = connected_pieces(plain), None, None
     bodies = merge_components(plain) if grouper is None else np.zeros(plain.face_count, dtype=np.int64)
     if grouper is not None:
         from neurok.learned.grouping import find_groups
 
-        found = find_groups(plain, grouper)
+        seen = see_surface(plain, viewer)
+        found = find_groups(plain, grouper) if seen is None else seen.find_groups()
         groups = None if found is None else found.groups
         if found is not None and not (found.groups.chance < STILL and found.cuts(pieces)):
             bodies, pieces = found.face_bodies, found.refined(pieces)
-    names = tuple(f"part_{k}" for k in range(int(bodies.max()) + 1))
-    return _Bodies(with_bodies(plain, bodies, names), pieces, "pieces", groups)
+    return _Bodies(with_bodies(plain, bodies, _body_names(mesh, bodies)), pieces, "pieces", groups, seen)
+
+
+def _body_names(mesh: Mesh, bodies: Int[np.ndarray, " F"]) -> tuple[str, ...]:
+    """Bodies by number, or by the named part that most of their faces are of, numbered from the second on."""
+    count = int(bodies.max()) + 1
+    if mesh.part_ids is None or len(np.unique(mesh.face_parts)) < 2:
+        return tuple(f"part_{k}" for k in range(count))
+    main = [mesh.part_names[int(np.bincount(mesh.face_parts[bodies == k]).argmax())] for k in range(count)]
+    repeats = [main[:k].count(name) for k, name in enumerate(main)]
+    return tuple(name if times == 0 else f"{name}_{times + 1}" for name, times in zip(main, repeats, strict=True))
 
 
 def _one_body(mesh: Mesh) -> _Bodies:
@@ -218,14 +270,14 @@ def _part_groups(mesh: Mesh, grouper: Grouper | None) -> Groups | None:
 
 
 def _ask_networks(found: _Bodies, ensemble: Ensemble) -> tuple[Search, Evidence]:
-    """What joint network and search say of the bodies, which hang on what carries most and is least likely to move."""
+    """What joint network, search and views say of the bodies, which hang on what carries most and hardly moves."""
     from neurok.learned.joints import predict_joints
 
     moves = None if found.groups is None else found.groups.moves
     base = find_base(contact_graph(found.mesh), found.mesh.up_vector, moves)
     prediction = predict_joints(found.mesh, ensemble, pieces=found.origin == "pieces", base=base)
     assert prediction.search is not None, "it was asked"
-    return prediction.search, gather_evidence(prediction, found.groups)
+    return prediction.search, gather_evidence(prediction, found.groups, found.seen)
 
 
 def _with_bends(plan: BodyPlan, prior: LearnedPrior | None) -> BodyPlan:
@@ -283,6 +335,25 @@ def find_grouper(weights: Grouper | str | Path | None = None) -> Grouper | None:
     return _model(weights, "pieces")
 
 
-def _model(weights: Any, task: Literal["articulation", "deformation", "pieces"]) -> Any:
+def find_viewer(weights: ViewModel | str | Path | None = None) -> ViewModel | None:
+    """The network that sees motion from outside; nothing where there are no weights of it, or none are wanted."""
+    if weights == NO_WEIGHTS or (weights is None and not has_weights(VIEW_WEIGHTS)):
+        return None
+    viewer: ViewModel = _model(weights, "views")
+    return viewer
+
+
+def see_surface(mesh: Mesh, viewer: ViewModel | None) -> SeenObject | None:
+    """What is seen of a mesh that is one surface, in which no component tells what moves."""
+    from neurok.learned.grouping import is_single_surface
+
+    if viewer is None or not is_single_surface(mesh):
+        return None
+    from neurok.learned.views.source import SeenObject
+
+    return SeenObject.of(mesh, viewer)
+
+
+def _model(weights: Any, task: Literal["articulation", "deformation", "pieces", "views"]) -> Any:
     """A model as it was given, or the one that a name stands for; the shipped one of the task by default."""
     return load_model(weights or task, task) if weights is None or isinstance(weights, str | Path) else weights

@@ -64,7 +64,7 @@ class PoseVerdict:
     apart: int = 0
     """Components that came off what they touched at rest."""
 
-    waits: tuple[tuple[str, str], ...] = ()
+    obstructions: tuple[tuple[str, str], ...] = ()
     """Bodies that were held back, each with the one that is in its way."""
 
     config: JudgingConfig = JUDGING
@@ -86,7 +86,7 @@ class PoseVerdict:
             parts.append(f"it had to tear: {self.torn:.0%} of the surface is stretched by half its length or more")
         if self.apart:
             parts.append(f"{counted(self.apart, 'component')} came off")
-        parts += [f"{small} waits for {large}" for small, large in self.waits]
+        parts += [f"{small} waits for {large}" for small, large in self.obstructions]
         return "; ".join(parts)
 
 
@@ -129,12 +129,12 @@ class PoseJudge:
         return int((seen & (before == before[main]) & (after != after[main])).sum())
 
     def verdict(
-        self, vertices: Float[np.ndarray, "V 3"], measure: Measure, waits: tuple[tuple[str, str], ...] = ()
+        self, vertices: Float[np.ndarray, "V 3"], measure: Measure, obstructions: tuple[tuple[str, str], ...] = ()
     ) -> PoseVerdict:
         """Of vertices in the order of the rest mesh."""
         start, now = measure(self.rest.vertices), measure(vertices)
         reached = 1.0 if start <= 1e-9 * self.rest.size else float(np.clip(1.0 - now / start, 0.0, 1.0))
-        return PoseVerdict(reached, self.torn(vertices), self.apart(vertices), waits, self.config)
+        return PoseVerdict(reached, self.torn(vertices), self.apart(vertices), obstructions, self.config)
 
     def to_points(self, points: Float[np.ndarray, "N 3"], partial: bool) -> Measure:
         """Distance from a cloud, beyond what two samplings of one surface differ by; both ways unless it is partial."""

@@ -72,7 +72,7 @@ class ActionConfig:
     rooted: tuple[str, ...] = ("plant", "tree", "flower", "palm", "bush", "cactus", "grass", "fern")
     """Words in the name of what stands anchored: wind holds its bottom down."""
 
-    rooted_stuff: tuple[str, ...] = ("soil", "stem", "leaf")
+    rooted_materials: tuple[str, ...] = ("soil", "stem", "leaf")
     """Materials of what stands anchored, whatever its name."""
 
 
@@ -101,7 +101,7 @@ class ActionSubject:
 
     up: Float[np.ndarray, "3"]
     right: Float[np.ndarray, "3"]
-    stuff: frozenset[str] = frozenset()
+    materials: frozenset[str] = frozenset()
     """Names of the materials it is made of."""
 
     @staticmethod
@@ -123,7 +123,9 @@ class ActionSubject:
 
     def is_rooted(self, config: ActionConfig) -> bool:
         """Whether it stands anchored, by its name or its materials."""
-        return any(word in self.name.lower() for word in config.rooted) or bool(self.stuff & set(config.rooted_stuff))
+        return any(word in self.name.lower() for word in config.rooted) or bool(
+            self.materials & set(config.rooted_materials)
+        )
 
     @property
     def tumble(self) -> Float[np.ndarray, "3"]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -247,13 +248,15 @@ def prepare_scene(
         spaces: Poses of objects, by their place, that are known from a scene with the same object.
     """
     problems: list[str] = []
-    models: list[Model] = collect(problems, lambda thing: _understood(thing, weights), scene.objects)
+    once = cache(lambda key: _understood(scene.objects[key], weights))
+    models: list[Model] = collect(problems, once, _first_alike(scene.objects))
     found: list[Model] = collect(problems, lambda thing: understand(thing.source), scene.world.obstacles)
     say_all(problems)
     _check_memory(scene, models)
     scene = _with_frames(scene, models)
     first = models[0].mesh
-    models = [model.in_frame(first.up, first.unit) for model in models]
+    turned = {id(model): model.in_frame(first.up, first.unit) for model in models}
+    models = [turned[id(model)] for model in models]
     obstacles = tuple(
         _obstacle(entry, model.in_frame(first.up, first.unit).mesh)
         for entry, model in zip(scene.world.obstacles, found, strict=True)
@@ -290,6 +293,13 @@ def prepare_scene(
     )
     mass = sum(thing.mass for thing in placed)
     return ReadyScene(scene, tuple(models), names, tuple(bodies), world, mass, notes, reports)
+
+
+def _first_alike(things: Sequence[SceneObject]) -> list[int]:
+    """The first of those objects of a scene that are of one file and one matter, of each: it is understood once."""
+    first: dict[str, int] = {}
+    said = [(t.source, t.plan, t.unit, t.up, t.materials, t.materials_file) for t in things]
+    return [first.setdefault(repr(each), k) if isinstance(things[k].source, str) else k for k, each in enumerate(said)]
 
 
 def _understood(thing: SceneObject, weights: Weights | None) -> Model:

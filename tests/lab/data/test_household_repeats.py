@@ -56,7 +56,7 @@ def test_what_differs_in_size_or_colour_stays_alone():
     red = replace(LOOK, rgb=(0.9, 0.1, 0.1))
     things = [
         *singles(box((0.2, 0.2, 0.2), (1.0, 0.0, 0.0)), box((0.2, 0.25, 0.2), (-1.0, 0.0, 0.0))),
-        *singles(box((0.2, 0.2, 0.2), (-1.0, 1.0, 0.0)), appearance=red),
+        *singles(box((0.2, 0.2, 0.2), (-1.0, 1.0, 0.0)), finish=red),
     ]
     assert [one.repeat.total for one in repeated(things)] == [1, 1, 1]
 

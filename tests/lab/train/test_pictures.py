@@ -148,7 +148,7 @@ def test_real_models_have_a_share_but_none_is_drawn_too_often(things):
 
 
 def test_of_what_has_no_list_only_the_category_is_asked(things):
-    bare = replace(things[2], build=[], appearance=[], rows=things[2].rows[:0], used=things[2].used[:0])
+    bare = replace(things[2], build=[], look=[], rows=things[2].rows[:0], used=things[2].used[:0])
     torch.manual_seed(0)
     module = small(1).build().eval()
     pictures = torch.rand(3, 3, 112, 112, generator=torch.Generator().manual_seed(0))
@@ -163,7 +163,7 @@ def test_of_what_has_no_list_only_the_category_is_asked(things):
 
 
 def test_lists_are_not_learned_from_what_has_none(things):
-    bare = replace(things[2], build=[], appearance=[], rows=things[2].rows[:0], used=things[2].used[:0])
+    bare = replace(things[2], build=[], look=[], rows=things[2].rows[:0], used=things[2].used[:0])
     assert len(training_of(PartListRecipe(), [*things, bare], things).examples) == len(things)
     assert len(training_of(PictureRecipe(), [*things, bare], things).examples) == len(things) + 1
 

@@ -160,9 +160,6 @@ class Rows:
     slid: Bool[np.ndarray, " C"]
     """Whether it slid in the step before."""
 
-    hopeful: bool = False
-    """Whether all that may stick is taken to stick, however far it is stretched: a first guess."""
-
     is_torn: bool = False
     """Whether something that did not slide before was found to slide when last evaluated."""
 
@@ -173,6 +170,7 @@ class Rows:
     """... and this energy, its forces, and what curvature needs."""
 
     _packed: tuple[np.ndarray, np.ndarray] | None = field(default=None, init=False)
+    _known: tuple[Any, np.ndarray, np.ndarray] | None = field(default=None, init=False)
 
     @staticmethod
     def of(found: list[Found], motions: Sequence[Any]) -> Rows:
@@ -212,9 +210,12 @@ class Rows:
         return out
 
     def _depths(self, motions: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
-        """How far the points have moved against the solids, and how deep they are."""
-        moved = self._places(motions) - self.start
-        return moved, np.maximum(-self.gaps - (moved * self.normals).sum(axis=1), 0.0) * self.presses
+        """How far the points have moved against the solids, and how deep they are; from memory for the same motions."""
+        if self._known is None or self._known[0] is not motions:
+            moved = self._places(motions) - self.start
+            depths = np.maximum(-self.gaps - (moved * self.normals).sum(axis=1), 0.0) * self.presses
+            self._known = motions, moved, depths
+        return self._known[1:]
 
     def _stretch(self, moved: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         offset = moved + self.slips
@@ -234,24 +235,18 @@ class Rows:
     def _terms(self, moved: Float[np.ndarray, "C 3"]) -> tuple[float, np.ndarray, np.ndarray]:
         """Energy, forces ``(3 C,)``, and what curvature needs, after points have moved so far."""
         force, bend = np.empty(moved.shape), np.empty((len(moved), 6))
-        energy, self.is_torn = terms(moved, self._table, self.hopeful, force, bend)
+        energy, self.is_torn = terms(moved, self._table, False, force, bend)
         return energy, force.reshape(-1), bend
 
     def evaluate(self, motions: Sequence[Any], system: System) -> tuple[float, np.ndarray]:
         """Energy and its gradient in all coordinates."""
-        gradient, self.moved = np.zeros(system.dim), self._places(motions) - self.start
+        gradient, self.moved = np.zeros(system.dim), self._depths(motions)[0]
         self._last = energy, force, _ = self._terms(self.moved)
         if energy > 0.0:
             for side in self.sides:
                 mine, where = force.reshape(1, -1, 3)[:, side.rows], system.members[side.member].where
                 gradient[where] += side.sign * side.points.pull(motions[side.member], mine)[0]
         return energy, gradient
-
-    def curvature(self, jacobian: Float[np.ndarray, "C 3 D"]) -> Float[np.ndarray, "D D"]:
-        """A positive approximation of the curvature where the energy was last evaluated."""
-        out = np.zeros((jacobian.shape[2],) * 2)
-        add_curvature(jacobian.reshape(-1, len(out)), self._table, self._last[2], out)
-        return out + np.triu(out, 1).T
 
     def descent(
         self,
@@ -262,7 +257,8 @@ class Rows:
         """The change of all coordinates that minimises the contact of points that move straight, and the rest squared,
         from where the energy was last evaluated.
 
-        Which points touch, stick and slide is settled here, on small matrices, without asking for poses anew.
+        Which points touch, stick and slide is settled here, on small matrices, without asking for poses anew. Where
+        something that did not slide before would do so, the first guess is that it sticks, however far it is stretched.
 
         Args:
             matrix: Curvature of all but the contact.
@@ -276,7 +272,10 @@ class Rows:
             np.empty((len(gradient) + 4, len(gradient))),
             np.zeros(len(gradient)),
         )
-        settle(matrix, gradient, flat, self.moved, self._table, INNER, energy, force, bend, places, room, change)
+        table = self._table
+        settle(
+            matrix, gradient, flat, self.moved, table, INNER, energy, self.is_torn, force, bend, places, room, change
+        )
         return change
 
     def jacobian(self, motions: Sequence[Any], system: System) -> Float[np.ndarray, "C 3 D"]:
@@ -451,7 +450,8 @@ def _impulses(
 
 @compiled
 def terms(moved, table, hopeful, force, bend):
-    """Energy, and whether something that did not slide before does so now; forces and what curvature needs go into
+    """Energy, and whether something that did not slide before does so now, unless all that did not is taken to stick
+    (``hopeful``); forces and what curvature needs go into
     ``force`` ``(C, 3)`` and ``bend`` ``(C, 6)``: depth, slope of friction, whether it sticks, direction of its path."""
     energy, torn = 0.0, False
     for c in range(table.shape[0]):
@@ -490,17 +490,16 @@ def terms(moved, table, hopeful, force, bend):
 
 
 @compiled
-def add_curvature(flat, table, bend, out):
+def add_curvature(flat, spans, table, bend, out):
     """A positive approximation of the curvature of all contacts, added to the upper half of ``out``, from how points
-    follow the coordinates ``(3 C, D)`` and what ``terms`` has found."""
-    dim = flat.shape[1]
+    follow the coordinates ``(3 C, D)``, which of these they follow, and what ``terms`` has found."""
     for c in range(table.shape[0]):
         slope = bend[c, 1]
         if bend[c, 0] <= 0.0 and slope <= 0.0:
             continue
         pressed = (table[c, 4] if bend[c, 0] > 0.0 else 0.0) - slope
         eased = 0.0 if bend[c, 2] > 0.0 else (SLIDING - 1.0) * slope
-        for i in range(dim):
+        for i in range(spans[c, 0], spans[c, 1]):
             a, b, d = flat[3 * c, i], flat[3 * c + 1, i], flat[3 * c + 2, i]
             ahead = pressed * (a * table[c, 0] + b * table[c, 1] + d * table[c, 2])
             aside = eased * (a * bend[c, 3] + b * bend[c, 4] + d * bend[c, 5])
@@ -508,14 +507,26 @@ def add_curvature(flat, table, bend, out):
             y = slope * b + ahead * table[c, 1] + aside * bend[c, 4]
             z = slope * d + ahead * table[c, 2] + aside * bend[c, 5]
             if x != 0.0 or y != 0.0 or z != 0.0:
-                for j in range(i, dim):
+                for j in range(i, spans[c, 1]):
                     out[i, j] += x * flat[3 * c, j] + y * flat[3 * c + 1, j] + z * flat[3 * c + 2, j]
+
+
+@compiled
+def find_spans(flat, spans):
+    """The first of the coordinates that each contact follows, and the one after the last."""
+    dim = flat.shape[1]
+    for c in range(spans.shape[0]):
+        spans[c, 0], spans[c, 1] = dim, 0
+        for k in range(3 * c, 3 * c + 3):
+            for i in range(dim):
+                if flat[k, i] != 0.0:
+                    spans[c, 0], spans[c, 1] = min(spans[c, 0], i), max(spans[c, 1], i + 1)
 
 
 @compiled
 def solve_upper(matrix, right):
     """Solve with a positive matrix of which the upper half is given, both written over (Cholesky); coordinates that
-    round-off has left without curvature stand still."""
+    round-off has left without curvature stand still. Objects that do not touch are blocks, whose zeros are skipped."""
     dim = right.shape[0]
     for k in range(dim):
         pivot = np.sqrt(matrix[k, k]) if matrix[k, k] > 0.0 else np.inf * (1.0 + matrix[k, k] ** 2)
@@ -524,6 +535,8 @@ def solve_upper(matrix, right):
         right[k] /= pivot
         for i in range(k + 1, dim):
             share = matrix[k, i]
+            if share == 0.0:
+                continue
             right[i] -= share * right[k]
             for j in range(i, dim):
                 matrix[i, j] -= share * matrix[k, j]
@@ -535,42 +548,49 @@ def solve_upper(matrix, right):
 
 
 @compiled
-def settle(matrix, gradient, flat, moved, table, inner, energy, force, bend, places, room, change):
+def settle(matrix, gradient, flat, moved, table, inner, energy, is_torn, force, bend, places, room, change):
     """The change of the coordinates of ``Rows.descent``, added to zeros; ``force``, ``bend`` and the room that is given
     to work in are written over."""
     dim, count = flat.shape[1], flat.shape[0] // 3
     trial, pull, smooth, step, curve = room[0], room[1], room[2], room[3], room[4:]
-    value, first = energy, True
-    for _ in range(MAX_NEWTON):
+    value, spans = energy, np.empty((count, 2), dtype=np.int64)
+    find_spans(flat, spans)
+    for i in range(dim):
+        pull[i], smooth[i] = 0.0, gradient[i]
+    for c in range(count):
+        for k in range(3):
+            for i in range(spans[c, 0], spans[c, 1]):
+                smooth[i] -= force[c, k] * flat[3 * c + k, i]
+    if is_torn:
+        terms(moved, table, True, force, bend)
+    for iteration in range(MAX_NEWTON):
+        promise, gain, scale = 0.0, 0.0, 1.0
         for i in range(dim):
-            step[i] = 0.0
+            step[i] = smooth[i] + pull[i]
+            promise += gradient[i] * change[i]
+            for j in range(dim):
+                curve[i, j] = matrix[i, j]
         for c in range(count):
             for k in range(3):
                 if force[c, k] != 0.0:
-                    for i in range(dim):
+                    for i in range(spans[c, 0], spans[c, 1]):
                         step[i] += force[c, k] * flat[3 * c + k, i]
-        promise, gain, scale = 0.0, 0.0, 1.0
         for i in range(dim):
-            if first:
-                pull[i], smooth[i] = 0.0, gradient[i] - step[i]
-            promise += gradient[i] * change[i]
-            step[i] += smooth[i] + pull[i]
             trial[i] = step[i]
-            for j in range(dim):
-                curve[i, j] = matrix[i, j]
-        add_curvature(flat, table, bend, curve)
+        add_curvature(flat, spans, table, bend, curve)
         solve_upper(curve, step)
         for i in range(dim):
             gain -= trial[i] * step[i]
         if not -gain > inner * max(abs(promise), NOTHING):
             break
+        is_guess, is_lower = is_torn and iteration == 0, False
         for _ in range(MAX_SEARCH):
             for i in range(dim):
                 trial[i] = change[i] - scale * step[i]
             for c in range(count):
                 for k in range(3):
                     places[c, k] = moved[c, k]
-                    for i in range(dim):
+                    for i in range(spans[c, 0], spans[c, 1]):
                         places[c, k] += flat[3 * c + k, i] * trial[i]
             reached = terms(places, table, False, force, bend)[0]
             for i in range(dim):
@@ -578,11 +598,12 @@ def settle(matrix, gradient, flat, moved, table, inner, energy, force, bend, pla
                 for j in range(dim):
                     pull[i] += matrix[i, j] * trial[j]
                 reached += (smooth[i] + 0.5 * pull[i]) * trial[i]
-            if reached <= value + 1e-4 * scale * gain:
+            is_lower = is_guess or reached <= value + 1e-4 * scale * gain
+            if is_lower:
                 break
             scale *= 0.5
-        else:
+        if not is_lower:
             break
-        first, value = False, reached
+        value = reached
         for i in range(dim):
             change[i] = trial[i]

@@ -24,7 +24,8 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from neurok.geometry.joint_tree import BASE_DOF, JointTree
-from neurok.geometry.lie import apply, commutator, compose, screw_twists, tidy
+from neurok.geometry.lie import apply, commutator, compose, tidy
+from neurok.geometry.loops import compiled
 from neurok.kinematics.space import KinematicSpace, contract
 
 Pose = Float[np.ndarray, "4 4"]
@@ -102,12 +103,14 @@ class Mechanics:
         """The same moment with the base's coordinates back at zero: new pose, coordinates and momenta."""
         if not self.free:
             return pose, q, p
-        frames, before = self.base.base_motion(pose, q[None, :BASE_DOF])
-        new_pose, start, out = tidy(frames[0]), q.copy(), p.copy()
-        start[:BASE_DOF] = 0.0
-        _, after = self.base.base_motion(new_pose, start[None, :BASE_DOF])
-        out[:BASE_DOF] = screw_twists(after[0]) @ np.linalg.solve(screw_twists(before[0]), p[:BASE_DOF])
-        return new_pose, start, out
+        frames, _ = self.base.base_motion(pose, q[None, :BASE_DOF])
+        new, out = q.copy(), p.copy()
+        new[:BASE_DOF] = 0.0
+        # Turns are about x, y', z'' through a centre that stays: what turns about x, y, z is these three solved for.
+        (cx, cy), (sx, sy), (first, second, third) = np.cos(q[3:5]), np.sin(q[3:5]), p[3:BASE_DOF]
+        lean = (third - sy * first) / cy
+        out[4], out[5] = cx * second - sx * lean, sx * second + cx * lean
+        return tidy(frames[0]), new, out
 
     def positions(self, pose: Pose, q: Float[np.ndarray, " D"]) -> Float[np.ndarray, "V 3"]:
         """All vertices."""
@@ -149,7 +152,8 @@ class Motion:
             out.__dict__.pop(name, None)
         out.qdot = qdot
         if "slopes" in out.__dict__:
-            out.rate = (self.slopes @ qdot[:, None, :, None])[..., 0]
+            batch, count, _, dim = self.slopes.shape
+            out.rate = (self.slopes.reshape(batch, 3 * count, dim) @ qdot[..., None]).reshape(batch, count, 3)
         return out
 
     def pull(self, forces: Float[np.ndarray, "B K 3"]) -> Float[np.ndarray, "B D"]:
@@ -508,7 +512,9 @@ class FeatureMotion(Motion):
 
     @cached_property
     def y(self) -> Float[np.ndarray, "B K 3"]:
-        return self.inner.values @ self._turn.swapaxes(1, 2) + self.unity * self.frame[:, None, :3, 3]
+        out = np.empty(self.inner.values.shape)
+        carry(self.frame, self.mechanics.unity, self.inner.values, out)
+        return out
 
     def _carried(
         self, screws: Float[np.ndarray, "... 4 4"], y: Float[np.ndarray, "... K 3"], shifts: bool = True
@@ -519,11 +525,10 @@ class FeatureMotion(Motion):
 
     @cached_property
     def slopes(self) -> Float[np.ndarray, "B K 3 D"]:
-        inner = self._turn[:, None] @ self.inner.slopes.transpose(0, 2, 3, 1)
-        if not self.split:
-            return np.ascontiguousarray(inner)
-        outer = self._carried(self.screws, self.y[:, None]).transpose(0, 2, 3, 1)
-        return np.concatenate([outer, inner], axis=3)
+        inner = np.ascontiguousarray(self.inner.slopes.transpose(0, 2, 3, 1))
+        out = np.empty((*self.y.shape, self.q.shape[1]))
+        carry_slopes(self.frame, self.screws, self.mechanics.unity, self.y, inner, out)
+        return out
 
     @cached_property
     def rate(self) -> Float[np.ndarray, "B K 3"]:
@@ -534,13 +539,10 @@ class FeatureMotion(Motion):
         return inner + self._carried(spin, self.y)
 
     def pull(self, forces: Float[np.ndarray, "B K 3"]) -> Float[np.ndarray, "B D"]:
-        inner = self.inner.pull(forces @ self._turn)
-        if not self.split:
-            return inner
-        turn = self.screws[..., :3, :3].reshape(len(self.q), self.split, 9)
-        torques = (forces.swapaxes(1, 2) @ self.y).reshape(len(self.q), 9, 1)
-        shift = self.screws[..., :3, 3] @ (self.mechanics.unity @ forces)[..., None]
-        return np.concatenate([(turn @ torques + shift)[..., 0], inner], axis=1)
+        outer, turned = np.empty((len(self.q), self.split)), np.empty(forces.shape)
+        base_pull(self.frame, self.screws, self.mechanics.unity, self.y, forces, outer, turned)
+        inner = self.inner.pull(turned)
+        return np.concatenate([outer, inner], axis=1) if self.split else inner
 
     @property
     def kinetic_force(self) -> Float[np.ndarray, "B D"]:
@@ -610,3 +612,50 @@ def blended(
     *batch, _, width = y.shape
     own = weights @ y.reshape(*batch, weights.shape[1], 4 * width)
     return np.einsum("nk,...nki->...ni", rest, own.reshape(*batch, len(weights), 4, width))
+
+
+@compiled
+def carry(frames, unity, values, out):
+    """Features ``(B, K, 3)`` carried by frames ``(B, 4, 4)``."""
+    for b in range(values.shape[0]):
+        for k in range(values.shape[1]):
+            for i in range(3):
+                out[b, k, i] = unity[k] * frames[b, i, 3]
+                for j in range(3):
+                    out[b, k, i] += frames[b, i, j] * values[b, k, j]
+
+
+@compiled
+def carry_slopes(frames, screws, unity, y, inner, out):
+    """Derivatives of features that a base carries, by its own coordinates and by those within."""
+    base = screws.shape[1]
+    for b in range(y.shape[0]):
+        for k in range(y.shape[1]):
+            for i in range(3):
+                for d in range(base):
+                    out[b, k, i, d] = unity[k] * screws[b, d, i, 3]
+                    for j in range(3):
+                        out[b, k, i, d] += screws[b, d, i, j] * y[b, k, j]
+                for d in range(inner.shape[3]):
+                    out[b, k, i, base + d] = 0.0
+                    for j in range(3):
+                        out[b, k, i, base + d] += frames[b, i, j] * inner[b, k, j, d]
+
+
+@compiled
+def base_pull(frames, screws, unity, y, forces, outer, turned):
+    """Forces on features ``(B, K, 3)`` as those on the coordinates of the base, and in its frame."""
+    for b in range(y.shape[0]):
+        for d in range(outer.shape[1]):
+            outer[b, d] = 0.0
+        for k in range(y.shape[1]):
+            for i in range(3):
+                turned[b, k, i] = 0.0
+                for j in range(3):
+                    turned[b, k, i] += forces[b, k, j] * frames[b, j, i]
+            for d in range(outer.shape[1]):
+                for i in range(3):
+                    moved = unity[k] * screws[b, d, i, 3]
+                    for j in range(3):
+                        moved += screws[b, d, i, j] * y[b, k, j]
+                    outer[b, d] += moved * forces[b, k, i]

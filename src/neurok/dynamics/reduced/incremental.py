@@ -11,6 +11,7 @@ import math
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,9 @@ from neurok.dynamics.reduced.collocation import Diverged
 from neurok.dynamics.reduced.config import ReducedConfig
 from neurok.dynamics.reduced.contact import MAX_NEWTON, MAX_SEARCH, Rows, rebound
 from neurok.dynamics.reduced.dry_friction import DryFriction, dry_friction_of
-from neurok.dynamics.reduced.loads import Hold, Push, UniformField, WindLoad
-from neurok.dynamics.reduced.search import ContactSearch, DepthGauge
-from neurok.dynamics.reduced.shapes import shape_of, touches_of
+from neurok.dynamics.reduced.loads import Hold, Push, WindLoad
+from neurok.dynamics.reduced.search import ContactSearch, DepthGauge, Extent
+from neurok.dynamics.reduced.shapes import shape_of, touches_between, touches_of
 from neurok.dynamics.reduced.system import State, System, solve_mass, solve_positive
 
 TOLERANCE = 1e-10
@@ -159,8 +160,11 @@ class IncrementalStepper:
     _slopes: Float[np.ndarray, "C 3 D"] | None = field(default=None, init=False)
     """How contact points follow the coordinates, where Newton's method began."""
 
-    _smooth: tuple[list[Any], float, Float[np.ndarray, " D"]] | None = field(default=None, init=False)
-    """A motion, and the potential and its gradient there but for contact and dry friction."""
+    _smooth: tuple[list[Any], float, Float[np.ndarray, " D"], Float[np.ndarray, "D D"]] | None = field(
+        default=None, init=False
+    )
+    """A motion, and the potential and its gradient there but for contact and dry friction; and the curvature of what
+    acts on coordinates alone."""
 
     @staticmethod
     def of(
@@ -170,7 +174,9 @@ class IncrementalStepper:
         shapes = [shape_of(bound, k, config.contact, len(bounds) == 1) for k, bound in enumerate(bounds)]
         gravity, radii = gravity_of(world, bounds[0].body), [shape.radius for shape in shapes]
         touches = touches_of(bounds, shapes, world, system, state, config.contact)
-        search = ContactSearch(touches, size, float(np.linalg.norm(gravity)))
+        between = partial(touches_between, bounds, shapes, world, config.contact)
+        extents = tuple(Extent.of(bound.mechanics) for bound in bounds)
+        search = ContactSearch(touches, size, float(np.linalg.norm(gravity)), extents, between)
         return IncrementalStepper(
             system,
             search,
@@ -300,9 +306,6 @@ class IncrementalStepper:
     ) -> tuple[np.ndarray, list[Any]]:
         """Coordinates that minimise the incremental potential, and the motion there, from a first guess."""
         value, gradient, motions = self._potential(state, q, dt, targets, motions)
-        if self.rows.is_torn:
-            q = self._held(state, q, dt, targets, motions)
-            value, gradient, motions = self._potential(state, q, dt, targets)
         for iteration in range(MAX_NEWTON):
             if iteration >= SAME_MASS:
                 self._mass = self.system.mass_matrix(motions)
@@ -343,14 +346,6 @@ class IncrementalStepper:
             raise Diverged("the minimisation of a step did not converge")
         return q, motions
 
-    def _held(self, state: State, q: np.ndarray, dt: float, targets: list[Any], motions: list[Any]) -> np.ndarray:
-        """A guess for a step in which everything sticks that did not slide before."""
-        self.rows.hopeful = True
-        _, gradient, motions = self._potential(state, q, dt, targets, motions)
-        change = solve_positive(self._curvature(state, q, dt, motions), gradient)
-        self.rows.hopeful = False
-        return q - change if np.isfinite(change).all() else q
-
     def _potential(
         self, state: State, q: np.ndarray, dt: float, targets: list[Any], motions: list[Any] | None = None
     ) -> tuple[float, np.ndarray, list[Any]]:
@@ -376,35 +371,30 @@ class IncrementalStepper:
 
     def _smooth_potential(
         self, motions: list[Any], moment: float, dt: float, targets: list[Any]
-    ) -> tuple[float, np.ndarray]:
-        """The same without contact and dry friction, which change from pass to pass."""
+    ) -> tuple[float, np.ndarray, np.ndarray]:
+        """The same without contact and dry friction, which change from pass to pass; and the curvature of what acts on
+        coordinates alone."""
         value, gradient, times = 0.0, np.empty(self.system.dim), np.array([moment])
+        matrix = np.zeros((self.system.dim, self.system.dim))
         for member, motion, target in zip(self.system.members, motions, targets, strict=True):
+            (mine, others), where = member.parts, member.where
             energy, force = motion.drawn(target, dt, member.field)
-            for load in member.loads:
-                if not isinstance(load, UniformField):
-                    energy += float(load.energy(motion, times)[0])
-                    force = force - load.force(motion, times)[0]
-            value, gradient[member.where] = value + energy, force
-        return value, gradient
-
-    def _curvature(self, state: State, q: np.ndarray, dt: float, motions: list[Any]) -> Float[np.ndarray, "D D"]:
-        """A positive approximation of the potential's curvature where it was last evaluated."""
-        matrix = self._smooth_curvature(state, q, dt, motions)
-        start = time.perf_counter()
-        if len(self.rows):
-            matrix += self.rows.curvature(self.rows.jacobian(motions, self.system))
-        self.system.clock.add("contact", start)
-        return matrix
+            energy += mine.add(motion.q[0], motion.qdot[0], dt, force, matrix[where, where])
+            for load in others:
+                energy += float(load.energy(motion, times)[0])
+                force = force - load.force(motion, times)[0]
+            value, gradient[where] = value + energy, force
+        return value, gradient, matrix
 
     def _smooth_curvature(self, state: State, q: np.ndarray, dt: float, motions: list[Any]) -> Float[np.ndarray, "D D"]:
-        """The same without contact."""
+        """A positive approximation of the curvature of all but the contact."""
         start = time.perf_counter()
-        matrix = self._mass / dt**2
+        assert self._smooth is not None
+        matrix = self._mass / dt**2 + self._smooth[3]
         unknown = False
         for member, motion, friction in zip(self.system.members, motions, self.frictions, strict=True):
             block = matrix[member.where, member.where]
-            for load in member.loads:
+            for load in member.parts[1]:
                 bend = load.curvature(motion, dt)
                 unknown |= bend is None
                 if bend is not None:
@@ -424,7 +414,7 @@ class IncrementalStepper:
         out = np.zeros((dim, dim))
         motions = self.system.motions(state.poses, rows, (rows - state.q) / dt)
         for member, motion in zip(self.system.members, motions, strict=True):
-            for load in member.loads:
+            for load in member.parts[1]:
                 if load.curvature(motion, dt) is None:
                     forces = load.force(motion, times)
                     out[:, member.where] -= (forces[1:] - forces[:1]) / step

@@ -7,15 +7,16 @@ so forces are in kg·unit/s² and energies in kg·unit²/s².
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float, Int
 
 from neurok.dynamics.condition import Force
+from neurok.geometry.loops import compiled
 
 Times = Float[np.ndarray, " B"]
 
@@ -385,3 +386,105 @@ def autodiff_energy(
         return np.array(values), np.stack(gradients)
 
     return evaluate
+
+
+class CoordinateLoads(NamedTuple):
+    """What acts on coordinates alone, of all of these at once: springs, limits, damping, limits of strain."""
+
+    stiffness: Float[np.ndarray, "D D"]
+    wells: Float[np.ndarray, "5 D"]
+    """Lower and upper limits, steepness and damping of ``LimitWell``, and damping everywhere."""
+
+    vectors: Float[np.ndarray, "R 3 D"]
+    strain_wells: Float[np.ndarray, "R 2"]
+    calm: Float[np.ndarray, " D1"]
+    """Coordinates at which no strain was too large, and last how far from there none can be."""
+
+    @staticmethod
+    def of(loads: Sequence[Load], dim: int) -> tuple[CoordinateLoads, tuple[Load, ...]]:
+        """Loads of an object with so many coordinates, and those that are no such ones."""
+        stiffness, wells, others = np.zeros((dim, dim)), np.zeros((5, dim)), []
+        wells[0], wells[1] = -np.inf, np.inf
+        strain: tuple[np.ndarray, np.ndarray] = np.zeros((0, 3, dim)), np.zeros((0, 2))
+        for load in loads:
+            if isinstance(load, LimitWell):
+                wells[:4] = load.lower, load.upper, load.steepness, load.damping
+            elif isinstance(load, StrainWell):
+                strain = load.vectors, load.wells
+            elif isinstance(load, Damping) and not load.mass_rate:
+                wells[4] += load.coefficients
+            elif isinstance(load, CoordinateLoad) and load.bend is not None:
+                stiffness[load.offset :, load.offset :] += load.bend / load.unit**2
+            else:
+                others.append(load)
+        arrays = (np.ascontiguousarray(each, dtype=np.float64) for each in (stiffness, wells, *strain))
+        return CoordinateLoads(*arrays, np.zeros(dim + 1)), tuple(others)
+
+    def add(
+        self,
+        q: Float[np.ndarray, " D"],
+        qdot: Float[np.ndarray, " D"],
+        dt: float,
+        gradient: Float[np.ndarray, " D"],
+        curvature: Float[np.ndarray, "D D"],
+    ) -> float:
+        """Their energy; their slopes and positive curvatures at the end of a step are added."""
+        energy: float = coordinate_potential(q, qdot, dt, *self, gradient, curvature)
+        return energy
+
+
+@compiled
+def coordinate_potential(q, qdot, dt, stiffness, wells, vectors, strain_wells, calm, gradient, curvature):
+    """The energies of ``CoordinateLoad``, ``LimitWell``, ``Damping`` and ``StrainWell``; slopes and curvatures are
+    added."""
+    dim, energy, away = q.shape[0], 0.0, 0.0
+    for i in range(dim):
+        pull = 0.0
+        for j in range(dim):
+            pull += stiffness[i, j] * q[j]
+            curvature[i, j] += stiffness[i, j]
+        energy += 0.5 * pull * q[i]
+        excess = q[i] - min(max(q[i], wells[0, i]), wells[1, i])
+        depth = abs(excess)
+        gradient[i] += pull + wells[2, i] * depth * excess + (wells[3, i] * depth**1.5 + wells[4, i]) * qdot[i]
+        energy += wells[2, i] * depth**3 / 3.0
+        inward = max(qdot[i] if excess > 0.0 else -qdot[i], 0.0)
+        buffer = wells[3, i] * (depth**1.5 / dt + 1.5 * np.sqrt(depth) * inward)
+        curvature[i, i] += 2.0 * wells[2, i] * depth + buffer + wells[4, i] / dt
+        away += (q[i] - calm[i]) ** 2
+    if vectors.shape[0] == 0 or away < calm[dim] ** 2:
+        return energy
+    longest, steepest, along, slope = 0.0, 0.0, np.empty(3), np.empty(dim)
+    for r in range(vectors.shape[0]):
+        square, size = 0.0, 0.0
+        for i in range(3):
+            along[i] = 0.0
+            for j in range(dim):
+                along[i] += vectors[r, i, j] * q[j]
+                size += vectors[r, i, j] ** 2
+            square += along[i] ** 2
+        longest, steepest = max(longest, square), max(steepest, size)
+        if square <= 1.0:
+            continue
+        length, rate = np.sqrt(square), 0.0
+        depth = length - 1.0
+        for j in range(dim):
+            slope[j] = (
+                along[0] * vectors[r, 0, j] + along[1] * vectors[r, 1, j] + along[2] * vectors[r, 2, j]
+            ) / length
+            rate += slope[j] * qdot[j]
+        force = strain_wells[r, 0] * depth**2 + strain_wells[r, 1] * depth**1.5 * rate
+        energy += strain_wells[r, 0] * depth**3 / 3.0
+        across = max(force, 0.0) / length
+        give = depth**1.5 / dt + 1.5 * np.sqrt(depth) * max(rate, 0.0)
+        ahead = 2.0 * strain_wells[r, 0] * depth + strain_wells[r, 1] * give - across
+        for i in range(dim):
+            gradient[i] += force * slope[i]
+            for j in range(dim):
+                curvature[i, j] += ahead * slope[i] * slope[j]
+                for k in range(3):
+                    curvature[i, j] += across * vectors[r, k, i] * vectors[r, k, j]
+    for i in range(dim):
+        calm[i] = q[i]
+    calm[dim] = (1.0 - np.sqrt(longest)) / np.sqrt(max(steepest, 1e-300)) if longest < 1.0 else 0.0
+    return energy

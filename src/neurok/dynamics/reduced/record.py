@@ -12,10 +12,10 @@ from neurok.core.clip import Rollout, RolloutStatus, Skin
 from neurok.dynamics.reduced.build import Bound
 from neurok.dynamics.reduced.collocation import Diverged
 from neurok.dynamics.reduced.config import ReducedConfig
-from neurok.dynamics.reduced.equations import Pose
 from neurok.dynamics.reduced.loads import Damping, WindLoad
 from neurok.dynamics.reduced.system import State, System
-from neurok.kinematics.space import base_coordinates
+from neurok.geometry.joint_tree import BASE_DOF
+from neurok.geometry.lie import apply, rotation_vector
 
 
 class Recorder:
@@ -34,6 +34,7 @@ class Recorder:
         self.config, self.keeps_all = config, keeps_all
         self.positions: list[list[np.ndarray]] = [[] for _ in bounds]
         self.handles: list[list[np.ndarray]] = [[] for _ in bounds]
+        self.poses: list[list[np.ndarray]] = [[] for _ in bounds]
         self.q: list[list[np.ndarray]] = [[] for _ in bounds]
         self.qdot: list[list[np.ndarray]] = [[] for _ in bounds]
         self.energies: list[dict[str, float]] = []
@@ -52,13 +53,13 @@ class Recorder:
     def frame(self, state: State) -> None:
         """Keep one frame; refuse it when it is not a sensible one."""
         if self._is_asleep(state):
-            for frames in (*self.positions, *self.handles, *self.q, *self.qdot):
+            for frames in (*self.positions, *self.handles, *self.poses, *self.q, *self.qdot):
                 frames += frames[-1:]
             self.energies += self.energies[-1:]
             self._count()
             return
         self._state = state
-        qdot = self.system.velocity(state)
+        qdot = self.system.velocity(state) if state.qdot is None else state.qdot
         energies = self.system.energies(state, qdot)
         if not (np.isfinite(state.q).all() and np.isfinite(qdot).all() and np.isfinite(list(energies.values())).all()):
             raise Diverged("a value is no longer finite")
@@ -70,10 +71,11 @@ class Recorder:
             positions = bound.mechanics.positions(pose, q)
             if not max(positions.max(), -positions.min()) < reach:
                 raise Diverged(f"'{bound.body.name}' has left the scene")
-            placed.append((positions, bound.mechanics.handles(pose, q), _stored(bound, pose, q)))
-        self._measure(state, [positions for positions, _, _ in placed])
-        for index, ((positions, handles, q), member) in enumerate(zip(placed, self.system.members, strict=True)):
+            placed.append((positions, bound.mechanics.handles(pose, q), pose, q.copy()))
+        self._measure(state, [positions for positions, _, _, _ in placed])
+        for index, ((positions, handles, pose, q), member) in enumerate(zip(placed, self.system.members, strict=True)):
             self.positions[index].append(positions)
+            self.poses[index].append(pose)
             self.q[index].append(q)
             self.qdot[index].append(qdot[member.where])
             if handles is not None:
@@ -95,13 +97,13 @@ class Recorder:
         self.frame_count += 1
         if not self.keeps_all:
             del self.energies[:-1]
-            for frames in (*self.positions, *self.handles, *self.q, *self.qdot):
+            for frames in (*self.positions, *self.handles, *self.poses, *self.q, *self.qdot):
                 del frames[:-1]
 
     def _measure(self, state: State, positions: list[np.ndarray]) -> None:
         """Take note of how deep things are in each other."""
         gauge = getattr(self.stepper, "gauge", None)
-        if gauge is not None and gauge.search.touches:
+        if gauge is not None and (gauge.search.touches or len(self.bounds) > 1):
             motions = self.system.motions(state.poses, state.q[None], np.zeros_like(state.q[None]))
             depth, share = gauge.deepest(positions, motions)
             self.depth, self.depth_share = max(self.depth, depth), max(self.depth_share, share)
@@ -152,7 +154,7 @@ class Recorder:
                 rest=bound.body.mesh,
                 dt=frame_dt,
                 positions=np.stack(self.positions[index]),
-                q=np.stack(self.q[index]),
+                q=self._coordinates(index, bound),
                 qdot=np.stack(self.qdot[index]),
                 status=self.status,
                 message=self.message,
@@ -162,6 +164,15 @@ class Recorder:
             )
             for index, bound in enumerate(self.bounds)
         )
+
+    def _coordinates(self, index: int, bound: Bound) -> Float[np.ndarray, "T D"]:
+        """Coordinates as they are kept: those of a free base count from the rest pose, not from the last step."""
+        q = np.stack(self.q[index])
+        if bound.mechanics.free:
+            poses, center = np.stack(self.poses[index]), bound.mechanics.center
+            q[:, :3] = apply(poses, center[None])[:, 0] - center
+            q[:, 3:BASE_DOF] = rotation_vector(poses[:, :3, :3])
+        return q
 
     def _skin(self, index: int, bound: Bound) -> Skin | None:
         weights = bound.mechanics.handle_weights()
@@ -221,11 +232,3 @@ def _causes(bounds: Sequence[Bound]) -> list[str]:
         "damping": any(isinstance(load, Damping) for load in loads),
     }
     return [name for name, is_there in found.items() if is_there]
-
-
-def _stored(bound: Bound, pose: Pose, q: Float[np.ndarray, " D"]) -> Float[np.ndarray, " D"]:
-    """Coordinates as they are kept: those of a free base count from the rest pose, not from the last step."""
-    if not bound.mechanics.free:
-        return q.copy()
-    center = bound.mechanics.center
-    return np.concatenate([base_coordinates(pose, center), q[6:]])

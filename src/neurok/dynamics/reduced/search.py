@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -65,7 +65,9 @@ class Clearance:
     def near(self, motion: Any, moments: Sequence[float], reach: float) -> tuple[np.ndarray, np.ndarray]:
         """Points that are not farther than ``reach`` at some of several moments ahead, and their least distance."""
         if self._corners is not None:
-            features = np.stack([motion.y[0] + ahead * motion.rate[0] for ahead in moments])
+            features = np.stack([motion.y[0] + ahead * motion.rate[0] if ahead else motion.y[0] for ahead in moments])
+            if self._lowest(features) > reach:
+                return self.asked[:0], np.zeros(0)
             if self.y is None or not reach + self._travel(features) <= self.limit:
                 self.y, known = motion.y[0], _above(self.solids, self.points.points, motion, (0.0,))
                 share = len(known) // ASKED
@@ -76,6 +78,15 @@ class Clearance:
         near = ~(heights > reach)
         return self.asked[near], heights[near]
 
+    def _lowest(self, features: Float[np.ndarray, "m K 3"]) -> float:
+        """A bound on the distance of all points, from the box around them."""
+        assert self._corners is not None
+        if not all(isinstance(solid, HalfSpace) for solid in self.solids):
+            return -np.inf
+        low, high = Extent(*self._corners).box(features)
+        heights = [float(np.minimum(s.normal * low, s.normal * high).sum()) - s.height for s in self.solids]
+        return min(heights)
+
     def _travel(self, features: Float[np.ndarray, "m K 3"]) -> float:
         """How far any point can have moved since all were asked."""
         corners, share = self._corners or (np.zeros((0, 8, 4)), 0.0)
@@ -84,20 +95,10 @@ class Clearance:
 
     @cached_property
     def _corners(self) -> tuple[Float[np.ndarray, "H 8 4"], float] | None:
-        """Corners (x, 1) around what follows each handle at rest, which move farther than what is between them, and the
-        largest sum of weights; ``None`` where there are no handles."""
+        """Corners around what follows each handle, which move farther than what is between them; ``None`` where there
+        are no handles."""
         shares = getattr(self.points.points, "shares", None)
-        if shares is None:
-            return None
-        weights, rest = shares
-        follows = (weights != 0.0)[..., None]
-        low = np.where(follows, rest[:, None], np.inf).min(axis=0)
-        high = np.where(follows, rest[:, None], -np.inf).max(axis=0)
-        used = follows.any(axis=0)
-        ends = np.where(used, low, 0.0), np.where(used, high, 0.0)
-        pick = np.array(list(np.ndindex(2, 2, 2)))
-        corners = np.stack([np.where(np.append(row, 0) == 0, *ends) for row in pick], axis=1)
-        return corners, float(np.abs(weights).sum(axis=1).max(initial=0.0))
+        return None if shares is None else around(*shares)
 
 
 @dataclass(eq=False)
@@ -160,13 +161,78 @@ class Pairs:
         return [(int(due[k]), np.flatnonzero(marked[k])) for k in np.flatnonzero(marked.any(axis=1))]
 
 
+@dataclass(frozen=True, eq=False)
+class Extent:
+    """A box around one object at any moment, from what carries its vertices; none where that is not known."""
+
+    corners: Float[np.ndarray, "H 8 4"] | None
+    """Corners (x, 1) around what follows each frame at rest."""
+
+    share: float = 1.0
+    """Largest sum of the sizes of weights: vertices are mixtures of points in the boxes of their frames, and stay in
+    the box around all of these if no weight is negative."""
+
+    @staticmethod
+    def of(mechanics: Any) -> Extent:
+        if len(mechanics.part_nodes):
+            rest = np.concatenate([mechanics.vertices, np.ones((len(mechanics.vertices), 1))], axis=1)
+            return Extent(*around(np.eye(len(mechanics.moments))[mechanics.vertex_nodes], rest))
+        return Extent(None) if mechanics.shares is None else Extent(*around(*mechanics.shares))
+
+    def box(self, y: Float[np.ndarray, "m K 3"]) -> Float[np.ndarray, "2 3"]:
+        """Lowest and highest corner, of several moments together."""
+        if self.corners is None:
+            return np.array([[-np.inf] * 3, [np.inf] * 3])
+        places = (self.corners @ y.reshape(len(y), -1, 4, 3)).reshape(-1, 3)
+        low, high = places.min(axis=0), places.max(axis=0)
+        middle, half = 0.5 * (low + high), 0.5 * self.share * (high - low)
+        return np.stack([middle - half, middle + half])
+
+
+def around(
+    weights: Float[np.ndarray, "n H"], rest: Float[np.ndarray, "n 4"]
+) -> tuple[Float[np.ndarray, "H 8 4"], float]:
+    """Corners (x, 1) of the boxes around all points that follow each frame at rest, and the largest sum of the sizes of
+    their weights; frames that nothing follows have those of the first that something does."""
+    follows = (weights != 0.0)[..., None]
+    low = np.where(follows, rest[:, None], np.inf).min(axis=0)
+    high = np.where(follows, rest[:, None], -np.inf).max(axis=0)
+    used = follows.any(axis=0)
+    ends = np.where(used, low, 0.0), np.where(used, high, 0.0)
+    pick = np.array(list(np.ndindex(2, 2, 2)))
+    corners = np.stack([np.where(np.append(row, 0) == 0, *ends) for row in pick], axis=1)
+    return corners, float(np.abs(weights).sum(axis=1).max(initial=0.0))
+
+
+def overlapping(low: Float[np.ndarray, "n 3"], high: Float[np.ndarray, "n 3"]) -> Int[np.ndarray, "m 2"]:
+    """Pairs of boxes that overlap, by sorting and sweeping along the first axis."""
+    order = np.argsort(low[:, 0], kind="stable")
+    ends = np.searchsorted(low[order, 0], high[order, 0], side="right")
+    counts = np.maximum(ends - np.arange(len(order)) - 1, 0)
+    first = np.repeat(np.arange(len(order)), counts)
+    second = first + 1 + np.arange(len(first)) - np.repeat(np.cumsum(counts) - counts, counts)
+    a, b = order[first], order[second]
+    return np.stack([a, b], axis=1)[((low[a] <= high[b]) & (low[b] <= high[a])).all(axis=1)]
+
+
 @dataclass(eq=False)
 class ContactSearch:
-    """All touches of a scene, and those that matter now."""
+    """All that may touch in a scene, and what matters now."""
 
     touches: list[Touch]
+    """On the ground, on obstacles, and of parts of one object on each other."""
+
     size: float
     """Of the scene's smallest object."""
+
+    fall: float = 0.0
+    """Largest acceleration that brings things together [length/s^2]."""
+
+    extents: tuple[Extent, ...] = ()
+    """Of each object."""
+
+    between: Callable[[int, int], list[Touch]] = field(default=lambda mine, other: [])
+    """Points of one object against the solids of another; asked when they first come near each other."""
 
     ways: dict[int, Way] = field(default_factory=dict, init=False)
     close: list[tuple[Touch, np.ndarray]] = field(default_factory=list, init=False)
@@ -179,23 +245,24 @@ class ContactSearch:
     """How far points of each object go in the present step."""
 
     dt: float = field(default=0.0, init=False)
-    fall: float = 0.0
-    """Largest acceleration that brings things together [length/s^2]."""
-
     _touching: list[Touch] = field(default_factory=list, init=False)
     _known_levers: dict[int, Float[np.ndarray, " D"]] = field(default_factory=dict, init=False)
+    _pairs: dict[tuple[int, int], list[Touch]] = field(default_factory=dict, init=False)
 
     def find(self, motions: Sequence[Any], dt: float) -> list[Found]:
         """What meets within ``dt`` if everything goes on as it moves now."""
         self.dt = dt
         self.reach = NEAR * self.size + self.fall * dt**2
-        self.ways = {id(points): self._followed(points, motions, dt) for points in self._sets}
+        boxes = self._boxes([np.stack([motion.y[0], motion.y[0] + dt * motion.rate[0]]) for motion in motions])
+        walls = self.walls_near(*boxes)
+        sets = {id(touch.points): touch.points for touch in (*self.floors, *walls)}
+        self.ways = {key: self._followed(points, motions, dt) for key, points in sets.items()}
         self.moved = [0.0 for _ in motions]
-        for points in self._sets if self._walls else ():
-            way = self.ways[id(points)]
+        for key, points in sets.items() if walls else ():
+            way = self.ways[key]
             travel = float(np.abs(way.end[way.which] - way.start[way.which]).max(initial=0.0))
             self.moved[points.owner] = max(self.moved[points.owner], travel)
-        self.close = self._level() + self._passing(motions) + self._within(motions, dt)
+        self.close = self._level() + self._passing(walls, motions, boxes) + self._within(motions, dt)
         found = [entry for entry in (self._meet(*close, motions) for close in self.close) if entry is not None]
         met = {id(entry.touch) for entry in found}
         for touch in self._touching:
@@ -224,8 +291,8 @@ class ContactSearch:
     @cached_property
     def _planes(self) -> list[tuple[Touch, Clearance]]:
         """Points that bend against planes: limits and blows may throw them below, whatever way they were on."""
-        planes = [each for each in self._outer if isinstance(each.solid, HalfSpace) and id(each.points) in self._still]
-        return [(each, Clearance(each.points, [each.solid])) for each in planes]
+        planes = [(each, self._still[id(each.points)]) for each in self.floors if id(each.points) in self._still]
+        return [(each, it if len(it.solids) == 1 else Clearance(it.points, [each.solid])) for each, it in planes]
 
     def _sunken(
         self, touch: Touch, clearance: Clearance, old: Found | None, begin: Sequence[Any], now: Sequence[Any]
@@ -235,6 +302,7 @@ class ContactSearch:
         if not len(way.which):
             return old
         which = _foremost(points, *clearance.near(now[points.owner], (0.0,), -UNFORESEEN * self.size))
+        which = which if old is None else which[~np.isin(which, old.which)]
         if not len(which):
             return old
         way.start[which] = points.points.take(which).positions(begin[points.owner])[0]
@@ -246,9 +314,9 @@ class ContactSearch:
         """The ways of all points of a set, or of those that are near where the others cannot touch anything."""
         if id(points) not in self._still:
             return _way(points, motions, dt)
-        motion = motions[points.owner]
-        near = self._still[id(points)].near(motion, (0.0, dt), self.reach)
-        pressed = [touch.known[touch.loads[touch.known] > 0.0] for touch in self._outer if touch.points is points]
+        motion, fixed = motions[points.owner], self._still[id(points)]
+        near = fixed.near(motion, (0.0, dt), self.reach)
+        pressed = [touch.known[touch.loads[touch.known] > 0.0] for touch in self.touches if touch.points is points]
         which = np.unique(np.concatenate([_foremost(points, *near), *pressed]))
         chosen, way = points.points.take(which), self.ways.get(id(points)) or Way(*np.zeros((2, len(points.radii), 3)))
         way.which = which
@@ -260,47 +328,63 @@ class ContactSearch:
     def _still(self) -> dict[int, Clearance]:
         """Sets of points that bend, of which all that they may touch stands still; and how far that is."""
         out: dict[int, Clearance] = {}
-        for points in self._sets:
-            mine = [touch for touch in self._outer if touch.points is points]
-            if all(touch.other is None for touch in mine) and (points.nodes < 0).all():
-                out[id(points)] = Clearance(points, [touch.solid for touch in mine])
+        others = {
+            id(touch.points)
+            for k in range(len(self.extents))
+            for touch in self._against(k, (k + 1) % len(self.extents))
+        }
+        for points in {id(touch.points): touch.points for touch in self._outer}.values():
+            if id(points) not in others and (points.nodes < 0).all():
+                mine = [touch.solid for touch in self._outer if touch.points is points]
+                out[id(points)] = Clearance(points, mine)
         return out
 
     @cached_property
-    def _sets(self) -> list[PointSet]:
-        """Points that may touch something that is not of their own object."""
-        return list({id(touch.points): touch.points for touch in self._outer}.values())
-
-    @cached_property
     def _outer(self) -> list[Touch]:
-        return [touch for touch in self.touches if touch.other != touch.points.owner]
+        return [touch for touch in self.touches if touch.other is None]
 
     @cached_property
-    def _walls(self) -> list[Touch]:
-        """Those that have a box to look at first."""
-        return [touch for touch in self._outer if not isinstance(touch.solid, HalfSpace)]
+    def floors(self) -> list[Touch]:
+        return [touch for touch in self._outer if isinstance(touch.solid, HalfSpace)]
+
+    @cached_property
+    def _obstacles(self) -> tuple[list[Touch], Int[np.ndarray, " T"], Float[np.ndarray, "2 T 3"]]:
+        """What stands around and has a box, the object that may touch it, and these boxes."""
+        mine = [touch for touch in self._outer if not isinstance(touch.solid, HalfSpace)]
+        boxes = np.array([touch.solid.box for touch in mine]).reshape(-1, 2, 3)
+        return mine, np.array([touch.points.owner for touch in mine], dtype=np.int64), boxes.swapaxes(0, 1)
+
+    def _against(self, mine: int, other: int) -> list[Touch]:
+        if mine == other:
+            return []
+        if (mine, other) not in self._pairs:
+            self._pairs[mine, other] = self.between(mine, other)
+        return self._pairs[mine, other]
+
+    def _boxes(self, moments: Sequence[np.ndarray]) -> Float[np.ndarray, "2 N 3"]:
+        """Boxes around all objects, of each at some moments of its features."""
+        if len(self.extents) < 2 and not self._obstacles[0]:
+            return np.zeros((2, len(moments), 3))
+        return np.stack([extent.box(y) for extent, y in zip(self.extents, moments, strict=True)], axis=1)
+
+    def walls_near(self, low: Float[np.ndarray, "N 3"], high: Float[np.ndarray, "N 3"]) -> list[Touch]:
+        """Obstacles and other objects that objects in these boxes may touch."""
+        fixed, owners, (bottom, top) = self._obstacles
+        margin = self.reach
+        near = ((low[owners] - margin <= top) & (high[owners] + margin >= bottom)).all(axis=1)
+        out = [fixed[k] for k in np.flatnonzero(near)]
+        if len(self.extents) > 1:
+            for a, b in overlapping(low - 0.5 * margin, high + 0.5 * margin).tolist():
+                out += self._against(a, b) + self._against(b, a)
+        return out
 
     def _level(self) -> list[tuple[Touch, np.ndarray]]:
         """Planes, and all points that are followed: to ask for their heights is as quick as to ask for a box."""
         out = []
-        for touch in self._floors:
+        for touch in self.floors:
             which = self.ways[id(touch.points)].which
             out.append((touch, np.arange(len(touch.points.radii)) if isinstance(which, slice) else which))
         return out
-
-    @cached_property
-    def _floors(self) -> list[Touch]:
-        return [touch for touch in self._outer if isinstance(touch.solid, HalfSpace)]
-
-    @cached_property
-    def _bending(self) -> list[int]:
-        """Which walls bend."""
-        return [k for k, touch in enumerate(self._walls) if isinstance(touch.solid, BendingSurface)]
-
-    @cached_property
-    def _others(self) -> Int[np.ndarray, " T"]:
-        """The object that each wall belongs to, -1 where it stands still."""
-        return np.array([-1 if touch.other is None else touch.other for touch in self._walls], dtype=np.int64)
 
     @cached_property
     def _inner(self) -> list[Touch]:
@@ -339,68 +423,29 @@ class ContactSearch:
             self._known_levers[owner] = np.concatenate([np.zeros(motion.tree.base_dim), levers])
         return self._known_levers[owner]
 
-    @cached_property
-    def _boxes(self) -> list[tuple[int | None, Int[np.ndarray, " n"], Int[np.ndarray, " n"], np.ndarray, np.ndarray]]:
-        """Of rigid solids: the object, its touches, nodes, and middles and half sides of the boxes."""
-        out = []
-        for other in dict.fromkeys(touch.other for touch in self._walls):
-            mine = [i for i, t in enumerate(self._walls) if t.other == other and _is_boxed(t)]
-            boxes = np.array([self._walls[i].solid.box for i in mine]).reshape(-1, 2, 3)
-            nodes = np.array([self._walls[i].node for i in mine], dtype=np.int64)
-            middles, halves = boxes.mean(axis=1), 0.5 * (boxes[:, 1] - boxes[:, 0])
-            out.append((other, np.array(mine, dtype=np.int64), nodes, middles, halves))
-        return out
-
-    @cached_property
-    def _set_of(self) -> Int[np.ndarray, " T"]:
-        index = {id(points): k for k, points in enumerate(self._sets)}
-        return np.array([index[id(touch.points)] for touch in self._walls], dtype=np.int64)
-
-    def _passing(self, motions: Sequence[Any]) -> list[tuple[Touch, np.ndarray]]:
+    def _passing(
+        self, walls: Sequence[Touch], motions: Sequence[Any], boxes: Float[np.ndarray, "2 N 3"]
+    ) -> list[tuple[Touch, np.ndarray]]:
         """Touches with points that pass the box around the solid, and these points."""
-        if not self._walls:
+        if not walls:
             return []
-        low, high = self._solid_boxes(motions)
-        ways = [self.ways[id(points)] for points in self._sets]
-        radii = [points.radii[:, None] for points in self._sets]
-        ends = [
-            (way.start[way.which], way.end[way.which], radius[way.which])
-            for way, radius in zip(ways, radii, strict=True)
-        ]
-        below = [np.minimum(start, end) - radius for start, end, radius in ends]
-        above = [np.maximum(start, end) + radius for start, end, radius in ends]
-        bottom = np.array([b.min(axis=0, initial=np.inf) for b in below])
-        top = np.array([a.max(axis=0, initial=-np.inf) for a in above])
-        pick, out = self._set_of, []
+        low, high = solid_boxes(walls, motions, boxes)
         # Ways of points are in their boxes; that of the solid is not.
-        reach = self.reach + np.append(self.moved, 0.0)[self._others, None]
-        low, high = low - reach, high + reach
-        near = ((bottom[pick] < high) & (top[pick] > low)).all(axis=1)
-        for index in np.unique(pick[near]):
-            mine = np.flatnonzero(near & (pick == index))
-            passes = ((below[index] < high[mine, None]) & (above[index] > low[mine, None])).all(axis=2)
+        reach = self.reach + np.array([0.0 if t.other is None else self.moved[t.other] for t in walls])[:, None]
+        low, high, out = low - reach, high + reach, []
+        groups: dict[int, list[int]] = {}
+        for k, touch in enumerate(walls):
+            groups.setdefault(id(touch.points), []).append(k)
+        for key, mine in groups.items():
+            way, radii = self.ways[key], walls[mine[0]].points.radii[:, None]
+            start, end, radius = way.start[way.which], way.end[way.which], radii[way.which]
+            below, above = np.minimum(start, end) - radius, np.maximum(start, end) + radius
+            passes = ((below < high[mine, None]) & (above > low[mine, None])).all(axis=2)
             for k, row in zip(mine, passes, strict=True):
                 if row.any():
-                    which = ways[index].which
-                    out.append((self._walls[k], np.flatnonzero(row) if isinstance(which, slice) else which[row]))
+                    which = way.which
+                    out.append((walls[k], np.flatnonzero(row) if isinstance(which, slice) else which[row]))
         return out
-
-    def _solid_boxes(self, motions: Sequence[Any]) -> tuple[Float[np.ndarray, "T 3"], Float[np.ndarray, "T 3"]]:
-        """Boxes around the solids in the world."""
-        count = len(self._walls)
-        low, high = np.full((count, 3), -np.inf), np.full((count, 3), np.inf)
-        for other, mine, nodes, middles, halves in self._boxes:
-            if other is not None and len(mine):
-                frames = motions[other].nodes[0][nodes]
-                middles = (frames[:, :3, :3] @ middles[..., None])[..., 0] + frames[:, :3, 3]
-                halves = (np.abs(frames[:, :3, :3]) @ halves[..., None])[..., 0]
-            low[mine], high[mine] = middles - halves, middles + halves
-        for k in self._bending:
-            touch = self._walls[k]
-            margin = touch.solid.half + touch.solid.reach
-            bottom, top = touch.solid.place(motions[touch.other or 0])[2:]
-            low[k], high[k] = bottom - margin, top + margin
-        return low, high
 
     def _meet(
         self,
@@ -411,6 +456,8 @@ class ContactSearch:
         now: Sequence[Any] | None = None,
     ) -> Found | None:
         """Points of one touch that meet its solid, beside those that were found before."""
+        if old is not None:
+            which = which[~np.isin(which, old.which)]
         way, motion = self.ways[id(touch.points)], None if touch.other is None else begin[touch.other]
         is_own = touch.other == touch.points.owner
         reach = 0.0 if now is not None else NEAR_OWN * self.size if is_own else self.reach
@@ -448,19 +495,39 @@ class DepthGauge:
 
     def deepest(self, positions: Sequence[np.ndarray], motions: Sequence[Any]) -> tuple[float, float]:
         """Largest depth, in mesh units and as a share of the object's size."""
-        found = []
-        for touch in self.search._floors:
+        found, search = [], self.search
+        for touch in search.floors:
             lowest = float((positions[touch.points.owner] @ touch.solid.normal).min())
             found.append((max(0.0, touch.solid.height - lowest), touch.points.owner))
-        if self.search._walls:
-            low, high = self.search._solid_boxes(motions)
-            bottom, top = (np.stack([pick(x, axis=0) for x in positions]) for pick in (np.min, np.max))
-            owners = np.array([touch.points.owner for touch in self.search._walls], dtype=np.int64)
-            for k in np.flatnonzero(((low <= top[owners]) & (high >= bottom[owners])).all(axis=1)):
+        boxes = np.stack([[x.min(axis=0), x.max(axis=0)] for x in positions], axis=1)
+        walls = search.walls_near(*boxes)
+        if walls:
+            low, high = solid_boxes(walls, motions, boxes)
+            owners = np.array([touch.points.owner for touch in walls], dtype=np.int64)
+            for k in np.flatnonzero(((low <= boxes[1, owners]) & (high >= boxes[0, owners])).all(axis=1)):
                 x = positions[owners[k]][self.vertices[owners[k]]]
-                found.append((_depth(self.search._walls[k], x, motions), int(owners[k])))
+                found.append((_depth(walls[k], x, motions), int(owners[k])))
         shares = [depth / self.sizes[owner] for depth, owner in found]
         return max((depth for depth, _ in found), default=0.0), max(shares, default=0.0)
+
+
+def solid_boxes(
+    walls: Sequence[Touch], motions: Sequence[Any], boxes: Float[np.ndarray, "2 N 3"]
+) -> tuple[Float[np.ndarray, "T 3"], Float[np.ndarray, "T 3"]]:
+    """Boxes around solids in the world; those of what bends are around the whole object."""
+    low, high = np.empty((len(walls), 3)), np.empty((len(walls), 3))
+    for k, touch in enumerate(walls):
+        if isinstance(touch.solid, BendingSurface):
+            margin = touch.solid.half + touch.solid.reach
+            low[k], high[k] = boxes[0, touch.other] - margin, boxes[1, touch.other] + margin
+            continue
+        bottom, top = touch.solid.box
+        if touch.other is not None:
+            frame = motions[touch.other].node_frame(touch.node)
+            middle, half = apply(frame, 0.5 * (bottom + top)[None])[0], np.abs(frame[:3, :3]) @ (0.5 * (top - bottom))
+            bottom, top = middle - half, middle + half
+        low[k], high[k] = bottom, top
+    return low, high
 
 
 def _depth(touch: Touch, x: Float[np.ndarray, "n 3"], motions: Sequence[Any]) -> float:
@@ -471,10 +538,6 @@ def _depth(touch: Touch, x: Float[np.ndarray, "n 3"], motions: Sequence[Any]) ->
     else:
         gaps = touch.solid.distance(x if motion is None else seen_from(motion.node_frame(touch.node), x))[0]
     return max(0.0, -float(gaps.min(initial=0.0)))
-
-
-def _is_boxed(touch: Touch) -> bool:
-    return not isinstance(touch.solid, BendingSurface)
 
 
 def _clearance(solid: Any, x: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, " n"]:
@@ -526,10 +589,6 @@ def _met_in_world(
     begin: Sequence[Any],
 ) -> Found | None:
     """A meeting in the world, with the points that are touched; what was found before stays as it was."""
-    if old is not None and len(met.which):
-        fresh = ~np.isin(met.which, old.which)
-        met = Meeting(*(column[fresh] for column in met))
-        faces = None if faces is None else faces[fresh]
     if not len(met.which):
         return old
     normals = met.normals if frame is None else met.normals @ frame[:3, :3].T

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -69,6 +69,16 @@ EDGE = 0.2
 """Two triangles form an edge that bulges where the one lies below the plane of the other by this slope."""
 
 
+class Placed(NamedTuple):
+    """Triangles at one moment."""
+
+    corners: Float[np.ndarray, "m 3 3"]
+    middles: Float[np.ndarray, "m 3"]
+    normals: Float[np.ndarray, "m 3"]
+    tree: cKDTree
+    """Of the middles."""
+
+
 @dataclass(frozen=True, eq=False)
 class BendingSurface:
     """Sampled triangles that follow the object; sheets can be touched from both sides."""
@@ -105,18 +115,24 @@ class BendingSurface:
         )
 
     @cached_property
-    def _middles(self) -> Any:
-        return self.mechanics.mixed_points(self.faces, np.full((len(self.faces), 3), 1.0 / 3.0))
+    def _corners(self) -> tuple[Any, Int[np.ndarray, "m 3"]]:
+        """The vertices of all triangles, and which of these are the corners of each."""
+        used, which = np.unique(self.faces, return_inverse=True)
+        return self.mechanics.points(used), which.reshape(self.faces.shape)
 
     @cached_property
     def _recent(self) -> list[Any]:
         return []
 
-    def place(self, motion: Any) -> tuple[Float[np.ndarray, "m 3"], cKDTree, np.ndarray, np.ndarray]:
-        """Middles of the triangles now, a tree of them, and the box around; from memory for the same motion."""
+    def place(self, motion: Any) -> Placed:
+        """Where the triangles are now; from memory for the same motion."""
         if not self._recent or self._recent[0] is not motion:
-            middles = self._middles.positions(motion)[0]
-            self._recent[:] = [motion, (middles, cKDTree(middles), middles.min(axis=0), middles.max(axis=0))]
+            points, which = self._corners
+            corners = points.positions(motion)[0][which]
+            middles = corners.mean(axis=1)
+            across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+            normals = across / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-300)
+            self._recent[:] = [motion, Placed(corners, middles, normals, cKDTree(middles))]
         return self._recent[1]
 
     def meet(
@@ -131,10 +147,11 @@ class BendingSurface:
 
         Marks are 0 and 1 for the two sides of a sheet.
         """
-        low, high = self.place(motion)[2:]
-        margin = self.half + reach + self.reach
-        passing = (np.minimum(start, end) < high + margin) & (np.maximum(start, end) > low - margin)
-        close = np.flatnonzero(passing.all(axis=1))
+        if not len(start):
+            return Meeting(np.zeros(0, dtype=np.int64), start, start[:, 0], marks), np.zeros(0, dtype=np.int64)
+        middles, margin = self.place(motion).middles, self.half + reach + self.reach
+        low, high = middles.min(axis=0) - margin, middles.max(axis=0) + margin
+        close = np.flatnonzero(((np.minimum(start, end) < high) & (np.maximum(start, end) > low)).all(axis=1))
         if not len(close):
             return Meeting(close, np.zeros((0, 3)), np.zeros(0), close), close
         a, b = start[close], end[close]
@@ -153,12 +170,10 @@ class BendingSurface:
         self, motion: Any, x: Float[np.ndarray, "n 3"], marks: Int[np.ndarray, " n"]
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Height above the surface, direction out, triangle (-1 if none is near) and side of each point."""
-        middles, tree = self.place(motion)[:2]
+        _, middles, every, tree = self.place(motion)
         count = min(NEIGHBOURS, len(middles))
         found = tree.query(x, k=count)[1].reshape(len(x), count)
-        corners = self.mechanics.points(self.faces[found].reshape(-1)).positions(motion)[0].reshape(-1, count, 3, 3)
-        across = np.cross(corners[:, :, 1] - corners[:, :, 0], corners[:, :, 2] - corners[:, :, 0])
-        normals = across / np.maximum(np.linalg.norm(across, axis=2, keepdims=True), 1e-300)
+        normals = every[found]
         gaps = ((x[:, None] - middles[found]) * normals).sum(axis=2)
         closed = self.closed[found[:, 0]]
         sides = np.where(closed, 0, np.where(marks >= 0, marks, gaps[:, 0] < 0))
@@ -178,7 +193,7 @@ class BendingSurface:
 
     def feet(self, motion: Any, x: Float[np.ndarray, "n 3"], faces: Int[np.ndarray, " n"]) -> Any:
         """Points of the surface below points in the world, fixed to the surface."""
-        corners = self.mechanics.points(self.faces[faces].reshape(-1)).positions(motion)[0].reshape(-1, 3, 3)
+        corners = self.place(motion).corners[faces]
         u, v, w = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0], x - corners[:, 0]
         uu, uv, vv = (u * u).sum(axis=1), (u * v).sum(axis=1), (v * v).sum(axis=1)
         wu, wv = (w * u).sum(axis=1), (w * v).sum(axis=1)
@@ -344,7 +359,7 @@ def touches_of(
     state: State,
     config: ContactConfig,
 ) -> list[Touch]:
-    """All pairs of points and solids."""
+    """Points of all objects against the ground, against obstacles, and against other parts of the same object."""
     steep = [_stiffness(bound, world) for bound in bounds]
     out: list[Touch] = []
     solids: list[tuple[Collider, float]] = []
@@ -358,13 +373,18 @@ def touches_of(
     for k, shape in enumerate(shapes):
         for collider, friction in solids:
             out.append(Touch(shape.samples, collider, *_surface(bounds[k], friction, config), steep[k]))
-        for other, pieces in enumerate(shape.pieces for shape in shapes):
-            if other != k:
-                surface = _surfaces(bounds[k], bounds[other], world.friction, config)
-                stiffness = min(steep[k], steep[other])
-                out += [Touch(shape.samples, p.collider, *surface, stiffness, other, p.node) for p in pieces]
         out += _within(bounds[k], shape, world, steep[k])
     return out
+
+
+def touches_between(
+    bounds: Sequence[Bound], shapes: Sequence[Shape], world: World, config: ContactConfig, mine: int, other: int
+) -> list[Touch]:
+    """Points of one object against the solids of another."""
+    surface = _surfaces(bounds[mine], bounds[other], world.friction, config)
+    stiffness = min(_stiffness(bounds[mine], world), _stiffness(bounds[other], world))
+    points = shapes[mine].samples
+    return [Touch(points, p.collider, *surface, stiffness, other, p.node) for p in shapes[other].pieces]
 
 
 def friction_of(bound: Bound) -> float | None:

@@ -14,7 +14,7 @@ from jaxtyping import Float
 from scipy.linalg.lapack import dposv
 
 from neurok.dynamics.reduced.equations import Mechanics, Pose
-from neurok.dynamics.reduced.loads import LimitWell, UniformField
+from neurok.dynamics.reduced.loads import CoordinateLoads, LimitWell, UniformField
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +25,8 @@ class State:
     q: Float[np.ndarray, " D"]
     p: Float[np.ndarray, " D"]
     time: float = 0.0
+    qdot: Float[np.ndarray, " D"] | None = None
+    """Rates, where they are known besides the momenta."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +42,13 @@ class Member:
     def field(self) -> Float[np.ndarray, "3"]:
         """Acceleration of gravity."""
         return sum((load.acceleration for load in self.loads if isinstance(load, UniformField)), np.zeros(3))
+
+    @cached_property
+    def parts(self) -> tuple[CoordinateLoads, tuple[Any, ...]]:
+        """What acts on coordinates alone, and all other loads but gravity."""
+        return CoordinateLoads.of(
+            [load for load in self.loads if not isinstance(load, UniformField)], self.mechanics.dim
+        )
 
 
 @dataclass(eq=False)
@@ -129,9 +138,15 @@ class System:
 
     def stored(self, motions: Sequence[Any], moment: float) -> float:
         """Energy of all loads, external ones included; of the first moment."""
-        times = np.array([moment])
-        everyone = zip(self.members, motions, strict=True)
-        return sum(float(load.energy(motion, times)[0]) for member, motion in everyone for load in member.loads)
+        total, times = 0.0, np.array([moment])
+        for member, motion in zip(self.members, motions, strict=True):
+            mine, others = member.parts
+            still = np.zeros((member.mechanics.dim + 2, member.mechanics.dim))
+            total += float(motion.field_energy(member.field)[0]) + mine.add(
+                motion.q[0], still[0], 1.0, still[1], still[2:]
+            )
+            total += sum(float(load.energy(motion, times)[0]) for load in others)
+        return total
 
     def rates(
         self, poses: Sequence[Pose], q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"], times: np.ndarray
@@ -160,7 +175,8 @@ class System:
         if not self.dim:
             return np.zeros(0)
         motions = self.motions(state.poses, state.q[None], np.zeros_like(state.q[None]))
-        return solve_mass(self.mass_matrix(motions), state.p)
+        everyone = zip(self.members, motions, strict=True)
+        return np.concatenate([solve_mass(each.mass_matrices()[0], state.p[member.where]) for member, each in everyone])
 
     def rebase(self, state: State) -> State:
         """The same moment with all free bases back at the origin of their charts."""
@@ -200,6 +216,9 @@ def bounce_rate(ease: Float[np.ndarray, "D D"], stiffness: Float[np.ndarray, " D
 
 def solve_mass(mass: Float[np.ndarray, "D D"], p: Float[np.ndarray, "D *n"]) -> Float[np.ndarray, "D *n"]:
     """Rates from momenta; coordinates that move no mass stand still."""
+    _, found, failed = dposv(mass, p)
+    if not failed:
+        return found.reshape(p.shape)
     try:
         out = np.linalg.solve(mass, p)
     except np.linalg.LinAlgError:

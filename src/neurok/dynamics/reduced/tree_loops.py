@@ -283,7 +283,7 @@ def _predict(c, fit, last, start, ratio, rates):
 
 @compiled
 def _fixed_point(tree, a, q, p, h, rates, forces, momenta, masses, losses):
-    """Stage rates V with M(Q_s) V_s = p + h Σ a_sr f_r, Q_s = q + h Σ a_sr V_r, from a guess; whether they were found."""
+    """Stage rates V with M(Q_s) V_s = p + h Σ a_sr f_r, Q_s = q + h Σ a_sr V_r, from a guess; whether it found them."""
     stages, dim, before = a.shape[0], q.shape[0], np.inf
     gap = np.empty(dim)
     for _ in range(MAX_ITERATIONS):

@@ -256,7 +256,7 @@ def _add_shape(
         type=scene.mujoco.mjtGeom.mjGEOM_MESH,
         meshname=name,
         mass=0.0,
-        friction=[friction, 0.0, 0.0],
+        friction=[friction if shape.friction is None else shape.friction, 0.0, 0.0],
         condim=3,
         priority=priority,
         **scene.hardness,
@@ -386,18 +386,25 @@ def _within_reach(model: Any, data: Any, geom: int, owners: Int[np.ndarray, " G"
 
 
 def _pair(scene: Scene) -> None:
-    """Friction of what is made of something: the geometric mean of both; nothing else needs to be told in pairs."""
+    """Friction where MuJoCo's larger one of both is not the geometric mean, which is ours.
+
+    Named pairs are looked at in every step, however far apart they are, so objects of one material have none: MuJoCo
+    finds those that are near each other by sorting.
+    """
     excluded = {frozenset((pair.bodyname1, pair.bodyname2)) for pair in scene.spec.excludes}
-    given = {geom.name: float(geom.friction[0]) for geom in scene.spec.geoms}
-    named = {name: shape.friction for name, shape in scene.shapes.items() if shape.friction is not None}
-    for one, two in itertools.combinations(scene.groups, 2):
-        bodies = frozenset((scene.groups[one][1], scene.groups[two][1]))
-        if len(bodies) == 1 or bodies in excluded or not (one in named or two in named):
+    alike: dict[tuple[bool, float], list[str]] = {}
+    for geom in scene.spec.geoms:
+        alike.setdefault((scene.groups[geom.name][0] < 0, float(geom.friction[0])), []).append(geom.name)
+    for (a, ours), (b, theirs) in itertools.combinations(alike.items(), 2):
+        if (a[0] and b[0]) or a[1] == b[1]:
             continue
-        friction = math.sqrt(named.get(one, given[one]) * named.get(two, given[two]))
-        scene.spec.add_pair(
-            geomname1=one, geomname2=two, friction=[friction, friction, 0.0, 0.0, 0.0], condim=3, **scene.hardness
-        )
+        friction = math.sqrt(a[1] * b[1])
+        for one, two in itertools.product(ours, theirs):
+            bodies = frozenset((scene.groups[one][1], scene.groups[two][1]))
+            named = any(name in scene.shapes and scene.shapes[name].friction is not None for name in (one, two))
+            if named and len(bodies) == 2 and bodies not in excluded:
+                coefficients = [friction, friction, 0.0, 0.0, 0.0]
+                scene.spec.add_pair(geomname1=one, geomname2=two, friction=coefficients, condim=3, **scene.hardness)
 
 
 def node_name(index: int, node: int) -> str:

@@ -40,10 +40,13 @@ class GroupingConfig:
     same_box: float = 0.6
     """Clusters whose boxes overlap by more than this are one body [intersection over union]."""
 
+    inside: float = 0.7
+    """A cluster of which more than this lies in the box of another one that moves alike is of it."""
+
     surest: float = 5.0
     """Log-odds are cut off here."""
 
-    least: int = 8
+    least: int = 24
     """Votes that a body has at least."""
 
     normal: float = 0.08
@@ -96,20 +99,34 @@ def group_votes(votes: Votes, config: GroupingConfig = GROUPING) -> SeenBodies:
     return SeenBodies(out, np.array(odds))
 
 
-def _of_one_box(votes: Votes, labels: Int[np.ndarray, " N"], base: int, config: GroupingConfig) -> Int[np.ndarray, " N"]:
-    """The same clusters, but those that no view sees to hang together are one if they tell of the same box."""
-    out = labels.copy()
-    found = [k for k in np.unique(labels) if k != base]
-    boxes = {k: (np.median(votes.low[labels == k], axis=0), np.median(votes.high[labels == k], axis=0)) for k in found}
-    size = {k: int((labels == k).sum()) for k in found}
-    kept: list[int] = []
-    for k in sorted(found, key=lambda one: -size[one]):
-        alike = [overlap(*(side[None] for side in (*boxes[k], *boxes[other])))[0] for other in kept]
+def _of_one_box(
+    votes: Votes, labels: Int[np.ndarray, " N"], base: int, config: GroupingConfig
+) -> Int[np.ndarray, " N"]:
+    """The same clusters, but those that no view sees to hang together are one if they tell of the same box, or if one
+    lies in the box that the other tells of and moves alike."""
+    out, kept = labels.copy(), list[int]()
+    found, sizes = np.unique(labels[labels != base], return_counts=True)
+    rows = {int(k): np.flatnonzero(labels == k) for k in found}
+    boxes = {k: (np.median(votes.low[some], axis=0), np.median(votes.high[some], axis=0)) for k, some in rows.items()}
+    ways = {k: _way(votes, some) for k, some in rows.items()}
+    for k in found[np.argsort(-sizes, kind="stable")].tolist():
+        alike = [float(overlap(*(side[None] for side in (*boxes[k], *boxes[other])))[0]) for other in kept]
+        for place, other in enumerate(kept):
+            low, high = boxes[other]
+            points = votes.points[rows[k]]
+            inside = ((points > low - config.spot / 2) & (points < high + config.spot / 2)).all(axis=1).mean()
+            if ways[k] == ways[other] and inside > config.inside:
+                alike[place] = max(alike[place], float(inside))
         if alike and max(alike) > config.same_box:
-            out[labels == k] = kept[int(np.argmax(alike))]
+            out[rows[k]] = kept[int(np.argmax(alike))]
         else:
             kept.append(k)
     return out
+
+
+def _way(votes: Votes, some: Int[np.ndarray, " M"]) -> tuple[bool, int]:
+    """Whether most of some votes say that it turns, and about which axis."""
+    return bool(votes.turns[some].mean() > 0), int(votes.axes[some].mean(axis=0).argmax())
 
 
 def _nodes(votes: Votes, side: float) -> Int[np.ndarray, " N"]:
