@@ -223,7 +223,7 @@ class Rows:
         return offset, np.sqrt((offset**2).sum(axis=1))
 
     @property
-    def _table(self) -> Float[np.ndarray, "C 11"]:
+    def table(self) -> Float[np.ndarray, "C 11"]:
         """What ``terms`` needs of each row side by side: normal, gap, stiffness, whether it presses, the largest
         friction, slip, and whether it slid."""
         if self._packed is None or self._packed[0] is not self.loads:
@@ -235,7 +235,7 @@ class Rows:
     def _terms(self, moved: Float[np.ndarray, "C 3"]) -> tuple[float, np.ndarray, np.ndarray]:
         """Energy, forces ``(3 C,)``, and what curvature needs, after points have moved so far."""
         force, bend = np.empty(moved.shape), np.empty((len(moved), 6))
-        energy, self.is_torn = terms(moved, self._table, False, force, bend)
+        energy, self.is_torn = terms(moved, self.table, False, force, bend)
         return energy, force.reshape(-1), bend
 
     def evaluate(self, motions: Sequence[Any], system: System) -> tuple[float, np.ndarray]:
@@ -272,7 +272,7 @@ class Rows:
             np.empty((len(gradient) + 4, len(gradient))),
             np.zeros(len(gradient)),
         )
-        table = self._table
+        table = self.table
         settle(
             matrix, gradient, flat, self.moved, table, INNER, energy, self.is_torn, force, bend, places, room, change
         )
