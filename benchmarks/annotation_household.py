@@ -23,7 +23,7 @@ import tyro
 
 from neurok.folders.materials import check_folder, edit_folder, propose_folder, read_edits
 from neurok.folders.records import AnnotationStore
-from neurok.folders.store import Source, find_sources
+from neurok.folders.store import ObjectFile, find_sources
 from neurok_lab.data.still import data_folder
 from neurok_lab.evaluation.tables import markdown, put_section, stamp
 
@@ -101,13 +101,13 @@ def tell(done: int, total: int, name: str) -> None:
     print(f"{done}/{total} {name}", file=sys.stderr, flush=True)
 
 
-def is_aside(source: Source) -> bool:
+def is_aside(source: ObjectFile) -> bool:
     """Whether no limit was chosen on it; the same files as for the words of the proposer."""
     file = f"{source.key}{source.path.suffix}"
     return int(hashlib.sha256(file.encode()).hexdigest(), 16) % HELD_OUT == 0
 
 
-def remember(sources: list[Source], first: AnnotationStore, second: AnnotationStore) -> dict[str, dict[str, Any]]:
+def remember(sources: list[ObjectFile], first: AnnotationStore, second: AnnotationStore) -> dict[str, dict[str, Any]]:
     """Flags of all runs so far, kept in a file: those of this folder, and of earlier ones for other objects."""
     known: dict[str, dict[str, Any]] = json.loads(KNOWN.read_text()) if KNOWN.exists() else {}
     for source in sources:
@@ -122,7 +122,7 @@ def remember(sources: list[Source], first: AnnotationStore, second: AnnotationSt
 
 
 def tables(
-    sources: list[Source], known: dict[str, dict[str, Any]], first: AnnotationStore, second: AnnotationStore
+    sources: list[ObjectFile], known: dict[str, dict[str, Any]], first: AnnotationStore, second: AnnotationStore
 ) -> str:
     """All that is told about the set."""
     verdicts = json.loads(VERDICTS.read_text())
@@ -166,7 +166,11 @@ def kind_row(
 
 
 def _summary(
-    sources: list[Source], first: AnnotationStore, second: AnnotationStore, whole: dict[str, set[str]], aside: set[str]
+    sources: list[ObjectFile],
+    first: AnnotationStore,
+    second: AnnotationStore,
+    whole: dict[str, set[str]],
+    aside: set[str],
 ) -> str:
     changed = {source.key: second.changed(source.key) for source in sources}
     parts = sum(len(first.annotation(source.key).rows) for source in sources)  # type: ignore[union-attr]

@@ -176,7 +176,7 @@ def processor_times(frames: int = 20) -> list[list[object]]:
     """What the server works for its start and for a frame, without a browser: other programs hardly change it."""
     import viser
 
-    from neurok.studio.view import View
+    from neurok.studio.view import StudioView
 
     line = [sys.executable, "-m", "neurok", "studio", "sample:cabinet", "--port", "0", "--json"]
     process = subprocess.Popen(line, stdout=subprocess.PIPE, text=True)
@@ -190,7 +190,7 @@ def processor_times(frames: int = 20) -> list[list[object]]:
     for count in (10_000, 100_000):
         mesh = balls(count).mesh
         for how, (bends, config) in WAYS.items():
-            view, busy = View(server.scene, config), 0.0
+            view, busy = StudioView(server.scene, config), 0.0
             view.show(mesh)
             for k in range(frames + 1):
                 x, before = in_motion(mesh.vertices, 0.05 * k, bends), time.thread_time()

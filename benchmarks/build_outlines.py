@@ -18,7 +18,7 @@ import torch
 import tyro
 
 from neurok.catalogue.record import record_of
-from neurok.generation.augmentation import on_plain
+from neurok.generation.framing import on_plain
 from neurok.generation.silhouettes import ASPECT, OUTLINES, known_outlines, outline_of
 from neurok_lab.data.household import read_households
 from neurok_lab.data.household_pictures import PictureSet

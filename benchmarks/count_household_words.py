@@ -1,6 +1,6 @@
 """Which names of parts, kinds and shapes each household category has, and where ends of parts always lie.
 
-Writes ``generation/category_words.json`` and ``generation/joinery.json``:
+Writes ``generation/category_words.json`` and ``generation/usual_contacts.json``:
 
     python benchmarks/count_household_words.py STORE
 
@@ -23,7 +23,7 @@ from jaxtyping import Float
 from neurok.catalogue.captions import main_part
 from neurok.catalogue.parts import Assembly, Part
 from neurok.catalogue.vocabulary import CATEGORIES
-from neurok.generation.attachment import JOINS, is_straight, reach_of
+from neurok.generation.attachment import USUAL_CONTACTS, is_straight, reach_of
 from neurok.generation.fields import STYLE_SLOTS
 from neurok.generation.numbers import scale_of
 from neurok_lab.data.household import read_households
@@ -69,8 +69,8 @@ class Count:
                 "bare": _bare(mine),
             }
         OUT.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
-        JOINS.write_text(json.dumps(joins_of(objects)) + "\n", encoding="utf-8")
-        print(f"{OUT}, {JOINS}: {len(objects)} objects")
+        USUAL_CONTACTS.write_text(json.dumps(joins_of(objects)) + "\n", encoding="utf-8")
+        print(f"{OUT}, {USUAL_CONTACTS}: {len(objects)} objects")
 
 
 def _parents(mine: list[Assembly]) -> dict[str, list[str]]:

@@ -1,4 +1,4 @@
-"""How sure the guesses of unit and up axis are: fits the weights of ``doctor/guess.py`` and measures what is acted on.
+"""How sure the guesses of unit and up axis are: fits the weights of ``doctor/frame.py`` and measures what is acted on.
 
 Files whose frame is known (glTF, URDF, PartNet-Mobility) are read as if their format said nothing, as they are and
 turned on purpose. A fifth, chosen by the hash of the file's name, is kept aside.

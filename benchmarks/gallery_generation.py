@@ -22,7 +22,7 @@ from PIL import Image
 from neurok.catalogue.asset import asset_of
 from neurok.catalogue.parts import Assembly
 from neurok.core import Articulation, Asset
-from neurok.generation.augmentation import on_plain
+from neurok.generation.framing import on_plain
 from neurok.generation.pictures import take_pictures
 from neurok.generation.vary import vary
 from neurok.generation.verb import generate

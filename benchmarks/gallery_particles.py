@@ -21,7 +21,7 @@ from gallery_actions import ACTIONS, LOOK, keep, moments, rows_of
 from neurok.core import Asset, MaterialField, Mesh, material
 from neurok.dynamics.particles.binding import ground_height
 from neurok.io import load
-from neurok.modelling import appearance as looks
+from neurok.modelling import surfaces
 from neurok.modelling.shapes import Shape, box, cylinder, join, lathe
 from neurok.rendering import Renderer, contact_sheet
 from neurok.scene.description import Scene, SceneGround, SceneObject, SceneWorld
@@ -69,14 +69,14 @@ def vase() -> Asset:
     """Turned, with a wall of 6 mm, open at the top."""
     outer = np.array([(0.0, 0.0), (0.055, 0.0), (0.085, 0.09), (0.08, 0.15), (0.04, 0.22), (0.05, 0.27)])
     inner = np.array([(0.044, 0.27), (0.034, 0.22), (0.074, 0.15), (0.079, 0.09), (0.05, 0.008), (0.0, 0.008)])
-    return made(lathe(np.concatenate([outer, inner]), 48), "porcelain", looks.paint("#3b6ea5", 0.25), "vase")
+    return made(lathe(np.concatenate([outer, inner]), 48), "porcelain", surfaces.paint("#3b6ea5", 0.25), "vase")
 
 
 def can() -> Asset:
     """A closed can with a wall of a millimetre and air in it."""
     body, air = cylinder(0.033, 0.12, 40, chamfer=0.004), cylinder(0.032, 0.118, 40, chamfer=0.004)
     hollow = Shape(air.vertices, air.faces[:, ::-1])
-    return made(join([body, hollow]), "aluminium", looks.metal("steel"), "can")
+    return made(join([body, hollow]), "aluminium", surfaces.metal("steel"), "can")
 
 
 def castle() -> Asset:
@@ -84,21 +84,21 @@ def castle() -> Asset:
     shapes = [box((0.3, 0.08, 0.3), (0, 0.04, 0)), cylinder(0.08, 0.16, 32).move(0, 0.16, 0)]
     for x in (-0.11, 0.11):
         shapes += [cylinder(0.045, 0.1, 24).move(x, 0.13, z) for z in (-0.11, 0.11)]
-    return made(join(shapes), "sand", looks.paint("#d8b377", 0.95), "castle")
+    return made(join(shapes), "sand", surfaces.paint("#d8b377", 0.95), "castle")
 
 
 def glass() -> Asset:
     """A tumbler with a thick bottom."""
     outer = np.array([(0.0, 0.0), (0.034, 0.0), (0.042, 0.13)])
     inner = np.array([(0.037, 0.13), (0.029, 0.012), (0.0, 0.012)])
-    return made(lathe(np.concatenate([outer, inner]), 48), "glass", looks.glass(), "glass")
+    return made(lathe(np.concatenate([outer, inner]), 48), "glass", surfaces.glass(), "glass")
 
 
 def water() -> Asset:
     """What fits into the tumbler, to two thirds."""
     shape = lathe([(0.0, 0.015), (0.027, 0.015), (0.0335, 0.09), (0.0, 0.09)], 40)
     vertices = shape.vertices
-    mesh = Mesh(vertices, shape.faces, surfaces=(looks.paint("#5aa7d6", 0.15),), name="water")
+    mesh = Mesh(vertices, shape.faces, surfaces=(surfaces.paint("#5aa7d6", 0.15),), name="water")
     return Asset(mesh, materials=MaterialField.uniform(material("water"), mesh.vertex_count))
 
 

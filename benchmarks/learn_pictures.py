@@ -15,20 +15,20 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from neurok.generation.augmentation import on_plain
-from neurok.generation.context import asked_by
+from neurok.generation.context import conditioning_of
+from neurok.generation.framing import on_plain
 from neurok.generation.image_encoder import ImageEncoder
 from neurok.generation.part_list import PartListModel
 from neurok.hub import load_model
 from neurok_lab.data.household import read_households
 from neurok_lab.train.generation import PartListRecipe, PartListTask
-from neurok_lab.train.generation_data import Example, example_of, lists_of, with_pictures
+from neurok_lab.train.generation_data import ListExample, example_of, lists_of, with_pictures
 from neurok_lab.train.loop import make_optimizers, set_rates
 
 COUNT = 16
 
 
-def some_examples(store: Path, pictures: Path) -> list[Example]:
+def some_examples(store: Path, pictures: Path) -> list[ListExample]:
     """Objects with pictures, drawn at random."""
     known = with_pictures([example_of(one) for one in read_households(store)], [pictures])
     shown = [one for one in known if one.pictures is not None]
@@ -42,13 +42,13 @@ def apart(encoder: ImageEncoder, seen: Tensor) -> float:
     return float((tokens - tokens.mean(dim=0)).norm() / tokens.norm())
 
 
-def learn(model: PartListModel, examples: list[Example], seen: Tensor, steps: int) -> None:
+def learn(model: PartListModel, examples: list[ListExample], seen: Tensor, steps: int) -> None:
     """Learn the same batch again and again, and tell how it goes."""
     recipe = PartListRecipe(model=model.config, steps=steps, warmup=max(1, steps // 8), learns="all")
     task = PartListTask(model.config)
     task.model = model.requires_grad_(True)
     optimizers = make_optimizers(task, recipe)
-    lists, asked = lists_of(examples), asked_by([None] * len(examples), dict(enumerate(seen)))
+    lists, asked = lists_of(examples), conditioning_of([None] * len(examples), dict(enumerate(seen)))
     image = model.context.image
     assert image is not None
     for step in range(steps):

@@ -15,13 +15,13 @@ import numpy as np
 import torch
 
 from neurok.catalogue.vocabulary import CATEGORIES
-from neurok.generation.augmentation import BACKGROUNDS
 from neurok.generation.photo import Photo, photo_of
 from neurok.generation.pictures import take_pictures
 from neurok.generation.verb import categories_seen, understand
 from neurok.generation.writing import Generator
 from neurok.hub import load_model
 from neurok.io import load
+from neurok_lab.data.augmentation import BACKGROUNDS
 from neurok_lab.data.household_pictures import PictureConfig, draw_views
 from neurok_lab.data.household_real import real_models
 from neurok_lab.evaluation.tables import spread

@@ -31,7 +31,7 @@ from neurok_lab.train.articulation import RECIPES, ArticulationTraining
 from neurok_lab.train.checkpoint import read_facts
 from neurok_lab.train.examples import JointDataConfig, Thing, find_things, split_examples
 from neurok_lab.train.loop import CHECKPOINT, train
-from neurok_lab.train.ship import Run
+from neurok_lab.train.ship import TrainingRun
 
 FOLDS = 4
 SHOWN = ("method", "objects", "moving", "axis", "axis_right", "pivot_point", "precision", "recall", "limits", "tree")
@@ -108,7 +108,7 @@ def learn(
 
 def judge(run: Path, things: Sequence[Thing]) -> list[Row]:
     """Scores of all parts of the objects by the network of a run alone."""
-    ensemble, rows = Ensemble((Run.read(run).network,)), []
+    ensemble, rows = Ensemble((TrainingRun.read(run).network,)), []
     for thing in things:
         mesh, joints = thing.load()
         if joints is not None:

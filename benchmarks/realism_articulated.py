@@ -38,7 +38,7 @@ FAMILIES = {
     "Oven": ("oven",),
     "Refrigerator": ("refrigerator",),
     "Safe": ("safe",),
-    "StorageFurniture": ("cupboard", "wall_cabinet", "wardrobe", "chest_of_drawers", "bookcase"),
+    "StorageFurniture": ("cupboard", "sideboard", "nightstand", "wardrobe", "chest_of_drawers", "bookcase"),
     "Switch": ("switch",),
     "Table": ("table", "desk"),
     "TrashCan": ("trash_can",),

@@ -17,7 +17,7 @@ from typing import Any
 
 import tyro
 
-from neurok.cli.report import progress
+from neurok.cli.outputs import progress
 from neurok_lab.data.still import data_folder
 from neurok_lab.evaluation.cases import find_cases
 from neurok_lab.evaluation.methods import accuracy_table, find_method, load_weights, measure_poses, summarise

@@ -29,7 +29,7 @@ import torch
 from neurok.catalogue import Assembly
 from neurok.core import Mesh
 from neurok.errors import NeurokError
-from neurok.hub import has_weights, load_card, load_model
+from neurok.hub import load_card, load_model
 from neurok.rendering import contact_sheet, render_mesh, save_image
 from neurok_lab.evaluation.generation_reconstruction import (
     AS_ENCODED,
@@ -50,6 +50,7 @@ from neurok_lab.evaluation.generation_reconstruction import (
     truth,
 )
 from neurok_lab.evaluation.tables import stamp
+from neurok_lab.parts import WEIGHTS
 from neurok_lab.train.checkpoint import load_weights, read_facts
 from neurok_lab.train.loop import CHECKPOINT
 from neurok_lab.train.parts import PartRecipe, VecsetRecipe
@@ -79,8 +80,8 @@ RESULTS = Path(__file__).with_name("results") / "reconstruction.json"
 def methods(runs: Path) -> dict[str, tuple[Any, int]]:
     """Networks by name, with how many steps each has learned."""
     out: dict[str, tuple[Any, int]] = {"truth": (None, 0)}
-    if has_weights("parts"):
-        shipped = (load_model("parts", "parts"), int(load_card("parts")["steps"]))
+    if WEIGHTS.exists():
+        shipped = (load_model(WEIGHTS, "parts"), int(load_card(WEIGHTS)["steps"]))
         out |= {"shipped": shipped, "encoded": shipped}
     for name in SHORT:
         checkpoint = runs / name / CHECKPOINT

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from neurok.geometry import lie_torch
+from neurok.geometry.joint_tree import JointTree
 from neurok.kinematics import ArticulatedSpace, KinematicSpace, LinearSpace
 from neurok.kinematics.mixed import MixedSpace
 from neurok.kinematics.screws import ScrewSpace
@@ -41,5 +42,18 @@ def _decode(space: KinematicSpace, q: Tensor) -> Tensor:
 def _carried(space: ArticulatedSpace, q: Tensor, vertices: Tensor) -> Tensor:
     joints = space.articulation
     nodes = joints.part_nodes[joints.vertex_parts]
-    moved = lie_torch.joint_nodes(joints.tree, q)[torch.as_tensor(np.asarray(nodes))]
+    moved = joint_nodes(joints.tree, q)[torch.as_tensor(np.asarray(nodes))]
     return torch.einsum("vij,vj->vi", moved[:, :3, :3], vertices) + moved[:, :3, 3]
+
+
+def joint_nodes(tree: JointTree, q: Tensor) -> Tensor:
+    """Rigid motion of every node of a tree on a fixed base from rest, in the object's frame."""
+    basis = torch.stack([torch.ones_like(q), q.sin(), q.cos(), q], dim=-1)
+    local = (basis[..., None, :] @ torch.as_tensor(tree.curves).to(q)).unflatten(-1, (4, 4))[..., 0, :, :]
+    out = torch.eye(4).to(q).expand(*q.shape[:-1], 1, 4, 4)
+    row = torch.zeros(tree.joint_count + 1, dtype=torch.int64, device=q.device)
+    for level in tree.levels:
+        moved = out[..., row[level.parents], :, :] @ local[..., level.joints, :, :]
+        row[level.nodes] = torch.arange(moved.shape[-3], device=q.device) + out.shape[-3]
+        out = torch.cat([out, moved], dim=-3)
+    return out[..., row, :, :]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from neurok.errors import NeurokError
-from neurok.staging import staged, together
+from neurok.staging import scratch, staged, together
 
 
 def write(path: Path, text: str) -> None:
@@ -70,3 +70,14 @@ def test_what_killed_writers_left_is_swept(tmp_path):
     os.utime(left[1], (0, 0))
     write(tmp_path / "a", "new")
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted([alive.name, "a"])
+
+
+def test_a_scratch_folder_is_gone_afterwards_and_so_are_those_of_killed_processes(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    work = "import os\nfrom neurok.staging import scratch\nwith scratch() as folder:\n"
+    work += "    (folder / 'part.usdc').write_text('half')\n    os.kill(os.getpid(), 9)"
+    subprocess.run([sys.executable, "-c", work], env={**os.environ, "TMPDIR": str(tmp_path)}, check=False)
+    assert len(list(tmp_path.iterdir())) == 1
+    with scratch() as folder:
+        assert list(tmp_path.iterdir()) == [folder]
+    assert not list(tmp_path.iterdir())

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import reprlib
-from collections.abc import Sized
+from collections.abc import Iterable, Sized
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -68,6 +69,37 @@ def brief(text: str, length: int = 3 * SHOWN) -> str:
     """What a library said, on one line, bounded, without a full stop."""
     line = " ".join(text.split()).rstrip(".")
     return line if len(line) <= length else line[: length - 3] + "..."
+
+
+def counted(count: int, noun: str) -> str:
+    """``1 part``, ``2 parts``, ``3 bodies``, ``4 vertices``."""
+    plural = f"{noun[:-1]}ies" if noun.endswith("dy") else f"{noun[:-2]}ices" if noun.endswith("ex") else f"{noun}s"
+    return f"{count:,} {noun if count == 1 else plural}"
+
+
+def did_you_mean(given: object, known: Iterable[str]) -> str:
+    """A question to put behind a sentence, with a space before it; empty where nothing known is like what was given."""
+    near = difflib.get_close_matches(str(given), list(known), n=1)
+    return f" Did you mean '{near[0]}'?" if near else ""
+
+
+def wrong_choice(what: str, given: object, known: Iterable[str]) -> str:
+    """Why a word is none of a few, and which may be meant; without a full stop."""
+    known = list(known)
+    text = f"{what} must be one of {', '.join(known)}, got {shown(given)}.{did_you_mean(given, known)}"
+    return text.removesuffix(".")
+
+
+def check_choice(what: str, given: object, known: Iterable[str]) -> None:
+    """Refuse what is none of a few words.
+
+    Raises:
+        NeurokError: Naming what is known, and what may be meant.
+    """
+    known = list(known)
+    if given not in known:
+        text = wrong_choice(what, given, known)
+        raise NeurokError(text if text.endswith("?") else f"{text}.")
 
 
 def _is_long(value: object) -> bool:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from neurok.learned.deformation.models import Model
     from neurok.learned.ensemble import Ensemble
     from neurok.learned.grouping import Grouper
+    from neurok.learned.views.network import ViewModel
 
 SHIPPED = Path(__file__).parent / "weights"
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
@@ -39,6 +40,7 @@ TASKS = {
     "deformation": ("config", "neurok.learned.deformation.models:TASK"),
     "articulation": ("members", "neurok.learned.ensemble:TASK"),
     "pieces": ("piece_members", "neurok.learned.grouping:TASK"),
+    "views": ("view_config", "neurok.learned.views.network:TASK"),
     "generation": ("part_list", "neurok.generation.writing:TASK"),
 }
 """What weights are shipped for; further tasks are entry points ``neurok.tasks``, as those of the lab."""
@@ -64,6 +66,8 @@ def load_model(name: str | Path, task: Literal["deformation"]) -> Model: ...
 def load_model(name: str | Path, task: Literal["articulation"]) -> Ensemble: ...
 @overload
 def load_model(name: str | Path, task: Literal["pieces"]) -> Grouper: ...
+@overload
+def load_model(name: str | Path, task: Literal["views"]) -> ViewModel: ...
 @overload
 def load_model(name: str | Path, task: Literal["generation"]) -> Generator: ...
 @overload

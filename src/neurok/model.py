@@ -17,12 +17,16 @@ from jaxtyping import Bool, Int
 
 from neurok.bodyplan.config import POSSIBLE
 from neurok.bodyplan.editing import plan_of_joints
+from neurok.bodyplan.interior import with_interiors
 from neurok.bodyplan.plan import BodyPlan
 from neurok.core import Articulation, Asset, Joint, Material, MaterialField, Mesh, material
+from neurok.core.material_library import library
 from neurok.core.mesh import UpAxis
-from neurok.core.select import select_stuff
-from neurok.errors import NeurokError
-from neurok.inference.materials import STIFF, Proposals, hollowed, propose, soft_share
+from neurok.core.select import select_region
+from neurok.errors import NeurokError, check_choice, counted
+from neurok.geometry.operators import face_areas
+from neurok.inference.mass import AS_ESTIMATED, MassEstimate, Weighing, estimate_mass, scaled
+from neurok.inference.materials import IN_FILE, Proposals, propose, soft_share
 from neurok.inference.plan import Method, PlanStudy, find_prior, study
 from neurok.inference.prior import condition_on_contacts
 from neurok.kinematics import ArticulatedSpace, KinematicSpace, LinearSpace
@@ -74,6 +78,7 @@ class Weights:
     deformation: Any = None
     joints: Any = None
     pieces: Any = None
+    views: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,12 +103,17 @@ class Model:
     materials_file: str | Path | None = None
     """File of its materials, as ``neurok materials`` writes it; ``given_materials`` count over it."""
 
+    weighing: Weighing = AS_ESTIMATED
+    """What somebody says of its mass."""
+
+    interior: bool = True
+    """Whether parts that are cut out of a closed surface get a back, and what is behind them a cavity."""
+
     notes: tuple[str, ...] = ()
     """How it is read otherwise than its file says, one sentence each."""
 
     def __repr__(self) -> str:
-        mesh = self.mesh
-        return f"Model({mesh.name!r}, {mesh.part_count} parts, {mesh.vertex_count} vertices)"
+        return f"<Model of {self.mesh!r}>"
 
     def __getstate__(self) -> dict[str, Any]:
         """What is sent to other processes: what was given and found, not the networks."""
@@ -126,37 +136,45 @@ class Model:
         """The material of each region with confidence and reason: named, in the file, or proposed."""
         from neurok.io.materials_file import read_materials
 
-        asset = self.asset
+        found = propose(self.asset)
         if self.materials_file is not None:
-            asset = replace(asset, materials=read_materials(str(self.materials_file), self.mesh))
-        found = propose(asset)
+            found = found.with_field(read_materials(str(self.materials_file), self.mesh))
         for name, given in sorted(self.given_materials.items(), key=lambda item: item[0] != "all"):
             found = found.with_material(name, given) if found.names_regions(name) else found
         return found
 
     @cached_property
     def field(self) -> MaterialField:
-        """What each vertex is made of; closed pieces of guessed materials are hollow where such things are."""
-        guessed = np.ones(self.mesh.vertex_count, dtype=bool)
-        for item in self.materials.items:
-            guessed[item.region.vertices] = not item.is_known
-        return hollowed(self.mesh, self.materials.field, guessed)
+        """What each vertex is made of, with densities that give the object its mass."""
+        return self.mass.field
+
+    @cached_property
+    def mass(self) -> MassEstimate:
+        """What it weighs, and how that came about; densities of its file and of materials of one's own are kept."""
+        field, known = self.materials.field, library()
+        usual = [known[m.name].material.density if m.name in known else np.nan for m in field.materials]
+        stated = ~np.isclose(field.density, np.array(usual)[field.ids])
+        if self.asset.materials is not None and self.materials_file is None:
+            for item in self.materials.items:
+                stated[item.region.vertices] |= item.reason == IN_FILE
+        return estimate_mass(self.mesh, field, self.materials.identity, stated, self.weighing)
 
     def field_on(self, mesh: Mesh) -> MaterialField:
         """The materials of the vertices of a mesh of this object, whose bodies may have been cut apart."""
         found = self.field
         if len(found.ids) != mesh.vertex_count:
             found = found.at(mesh.vertices, self.mesh.vertices)
+            found = scaled(mesh, found, self.mass.mass, np.zeros(mesh.vertex_count, dtype=bool))  # cuts are open
         for name, given in self.given_materials.items():
             if not self.materials.names_regions(name):  # a body of the plan, or another place
-                found = found.with_part(select_stuff(mesh, name), given)
+                found = found.with_part(select_region(mesh, name), given)
         return found
 
     def named_on(self, mesh: Mesh) -> Bool[np.ndarray, " V"]:
         """Vertices whose material somebody named: what the file says of their mass no longer holds."""
         out = np.full(mesh.vertex_count, self.materials_file is not None)
         for name in self.given_materials:
-            out[select_stuff(mesh, name)] = True
+            out[select_region(mesh, name)] = True
         return out
 
     @cached_property
@@ -171,10 +189,17 @@ class Model:
     @cached_property
     def matter(self) -> Literal["hard", "soft", "thin", "mixed"]:
         """Whether it keeps its shape, yields, is a textile sheet or sack, or has parts of both kinds."""
-        share = soft_share(self.mesh, self.materials.field)
-        if MIXED < share < 1.0 - MIXED:
+        field, known = self.materials.field, library()
+        soft, identity = soft_share(self.mesh, field), self.materials.identity
+        if soft <= MIXED:
+            return "hard"
+        framed = identity is not None and identity.thing.framed  # a sofa of one surface has its frame inside
+        if soft < 1.0 - MIXED or framed:
             return "mixed"
-        return "hard" if share <= MIXED else "thin" if bool(np.isfinite(self.field.thickness).any()) else "soft"
+        textile = [m.name in known and known[m.name].family in ("fabric", "leather") for m in field.materials]
+        sheets = np.array(textile)[field.ids[self.mesh.faces[:, 0]]]
+        areas = face_areas(self.mesh.vertices, self.mesh.faces)
+        return "thin" if float(areas[sheets].sum()) > 0.5 * float(areas.sum()) else "soft"
 
     # How it moves.
 
@@ -188,6 +213,7 @@ class Model:
             joint_weights=self.weights.joints,
             prior_weights=self.network if self._has_network else None,
             piece_weights=self.weights.pieces,
+            view_weights=self.weights.views,
             given_parts=not isinstance(self.parts, str) or self.parts == "file",
         )
 
@@ -291,8 +317,7 @@ class Model:
             "elastic": self._of_one_pose,
             "rigid": self._of_one_pose,
         }
-        if name not in get_args(SpaceName):
-            raise NeurokError(f"space must be one of {', '.join(get_args(SpaceName))}, got {name!r}.")
+        check_choice("space", name, get_args(SpaceName))
         if name == "auto":
             joints = self.asset.articulation
             order = ["joints", "clip", "learned", "rigid"]
@@ -340,20 +365,27 @@ class Model:
 
     @cached_property
     def _found_plan(self) -> BodyPlan:
-        """The plan that counts over joints and clips of the file; what is found to bend does so if it may be soft."""
+        """The plan that counts over joints and clips of the file.
+
+        What is found to bend does so if it is soft; what is soft has no joint: leaves, straps and cushions yield.
+        """
         if self.given_plan is not None:
             return self.plan
         plan = self.study.plan
-        soft = (self.field_on(plan.mesh).young <= STIFF)[plan.mesh.faces].all(axis=1)
+        soft = self.field_on(plan.mesh).is_soft[plan.mesh.faces].all(axis=1)
         share = np.bincount(plan.mesh.face_parts, soft, len(plan.bodies)) / np.bincount(plan.mesh.face_parts)
         bodies = (
-            replace(body, bends=body.bends and bool(some > MOSTLY_SOFT))
+            replace(body, joint=None) if some > MOSTLY_SOFT else replace(body, bends=False)
             for body, some in zip(plan.bodies, share, strict=True)
         )
         return replace(plan, bodies=tuple(bodies))
 
+    def joints_of(self, plan: BodyPlan) -> Articulation:
+        """The joints of a plan on the mesh that moves: what was cut out of a surface has an inside."""
+        return with_interiors(plan.articulation) if self.interior and plan.origin == "pieces" else plan.articulation
+
     def _on(self, plan: BodyPlan) -> KinematicSpace:
-        joints = plan.articulation
+        joints = self.joints_of(plan)
         if not plan.bends or not self._has_network:
             return ArticulatedSpace(joints)
         bends = self._bends(plan, alone=not joints.dof)
@@ -398,15 +430,15 @@ class Model:
         """Spaces in which to look for a pose, the simplest first.
 
         Joints and clips of a file are the only space. Learned poses are sought in the space of the plan and then, for
-        a ``target``, which shows that something moves, along joints that are only possible. Where nothing has a joint
-        or ``deform`` allows to leave the object's own space, bones or all that the network holds come last.
+        a ``target``, which shows that something moves, along joints that are only possible. Where it is soft and has no
+        joint, or ``deform`` allows to leave the object's own space, bones or all that the network holds come last.
         """
         chosen = self.space(name) if name not in ("auto", "learned") else None
         if chosen is None and name == "auto" and self.given_plan is None:
             chosen = self._of_joints() or self._of_clip()
         found = [chosen] if chosen is not None else self.learned_spaces(target=target, deform=deform)
         if not found or not found[0].dim:
-            raise NeurokError(self._one_pose())
+            raise NeurokError(self._one_pose() + (" --deform bends it all the same." if target and not deform else ""))
         return found
 
     def learned_spaces(self, *, target: bool = False, deform: bool = False) -> list[KinematicSpace]:
@@ -420,9 +452,10 @@ class Model:
         if target and self.given_plan is None:
             possible = self._found_plan.above(POSSIBLE)
             if len(possible.moving) > len(self._found_plan.moving):
-                found.append(ArticulatedSpace(possible.articulation))
+                found.append(ArticulatedSpace(self.joints_of(possible)))
         joints = planned.rigid_joints
-        if not self._has_network or (joints is not None and joints.dof and not deform):
+        yields = (self._found_plan.bends or self.is_soft) and (joints is None or not joints.dof)
+        if not self._has_network or not (yields or deform):
             return found
         bends = self._found_plan.bends or not planned.dim
         bones = skeleton_space(self._found_plan.mesh, loose=True) if bends else None
@@ -435,7 +468,7 @@ class Model:
         if not self._has_network:
             found = " No weights are shipped with this copy; name some with --weights."
         elif self.asset.articulation is None and not self.asset.clips:
-            found = " Its body plan has nothing that is likely to move; correct it with --plan."
+            found = " Nothing of its body plan is likely to move; correct it with --plan."
         return f"'{self.mesh.name}' has no joints and no animation, so it has only the pose it is in.{found}"
 
     def why(self, space: KinematicSpace, name: SpaceName = "auto") -> str:
@@ -443,7 +476,7 @@ class Model:
         joints, given = space.rigid_joints, self.given_plan is not None
         count = 0 if joints is None else joints.dof
         if space.stiffness is not None:
-            return f"{space.kind}: {self._soft_reason()}, so {_counted(space.dim - count, 'mode')} of it deform."
+            return f"{space.kind}: {self._soft_reason()}, so {counted(space.dim - count, 'mode')} of it deform."
         if name in ("rigid", "elastic"):
             return f"{name}: asked for."
         if not space.dim:
@@ -451,10 +484,10 @@ class Model:
             why = "its file says that all joints are fixed" if fixed else "nothing of its body plan is likely to move"
             return f"rigid: {why}, so it moves as a whole."
         if count and self.asset.articulation is not None and name != "learned" and not given:
-            return f"joints: {_counted(count, 'joint')} of its file."
+            return f"joints: {counted(count, 'joint')} of its file."
         if self.asset.clips and name != "learned" and not given:
             ways = {
-                "joints": f"{_counted(count, 'joint')} behind its animation",
+                "joints": f"{counted(count, 'joint')} behind its animation",
                 "bones": f"{space.dim} turns and slides of the bones behind its animation",
             }
             modes = f"{space.dim} modes of its animation, which no rigid bones carry"
@@ -462,14 +495,14 @@ class Model:
         asked = "asked for" if name == "learned" else "its file has no joints or animation"
         why = "the body plan handed over" if given else asked
         if space.kind == "skeleton":
-            return f"skeleton: {_counted(space.dim, 'turn')} of bones found from its surface ({why})."
+            return f"skeleton: {counted(space.dim, 'turn')} of bones found from its surface ({why})."
         bends = space.dim - count
-        found = [*([_counted(count, "joint")] if count else []), *([_counted(bends, "bend")] if bends else [])]
+        found = [*([counted(count, "joint")] if count else []), *([counted(bends, "bend")] if bends else [])]
         return f"{space.kind}: {' and '.join(found)} of its body plan ({why})."
 
     def _soft_reason(self) -> str:
         """Which soft materials it has, and who says so."""
-        soft = [item for item in self.materials.items if item.is_soft]
+        soft = [item for item in self.materials.items if item.material.is_soft]
         if not soft:
             return "it is simulated as elastic"
         best = max(soft, key=lambda item: len(item.region.faces))
@@ -490,8 +523,9 @@ class Model:
 
     def jointed(self, plan: BodyPlan) -> Asset:
         """The object with its materials and all joints of a plan."""
-        field = self.field_on(plan.mesh)
-        return replace(self.asset, mesh=plan.mesh, clips=(), articulation=plan.articulation, materials=field)
+        joints = self.joints_of(plan)
+        field = self.field_on(joints.mesh)
+        return replace(self.asset, mesh=joints.mesh, clips=(), articulation=joints, materials=field)
 
     def boned(self, plan: BodyPlan) -> Asset | None:
         """What bends and has no joint, on bones found from its surface, with a clip that shows them; else ``None``."""
@@ -539,6 +573,11 @@ def understand(
     weights: Weights | None = None,
     unit: float | str | None = None,
     up: str | None = None,
+    mass: float | None = None,
+    hollow: bool | None = None,
+    thickness: float | None = None,
+    nodes: Sequence[str] = (),
+    interior: bool | None = None,
 ) -> Model:
     """What an object is, decided once: its frame, parts, joints and materials. Nothing is computed before it is asked.
 
@@ -554,8 +593,16 @@ def understand(
         weights: Networks to ask instead of the shipped ones.
         unit: Of the file, by name or in metres; by default as the file says, unless that is surely wrong.
         up: The axis that points up; by default as the file says, or a sure guess.
+        mass: Of the whole object [kg], where somebody knows it; by default estimated.
+        hollow: Whether closed surfaces are hollow (or solid); by default as their materials and such things are.
+        thickness: Of walls and sheets [m].
+        nodes: Which nodes of a file are the object, as for ``neurok.load``.
+        interior: Whether parts that are cut out of a closed surface get an inside; they do by default.
     """
     changes: dict[str, Any] = {"parts": parts, "given_plan": plan, "method": method, "weights": weights}
+    if (mass, hollow, thickness) != (None, None, None):
+        changes["weighing"] = Weighing(mass, hollow, thickness)
+    changes["interior"] = interior
     if isinstance(materials, str | Path):
         changes["materials_file"] = materials
     elif materials:
@@ -563,37 +610,35 @@ def understand(
     changes = {name: value for name, value in changes.items() if value is not None}
     if isinstance(thing, Model):
         return replace(thing, **changes) if changes else thing
-    asset, notes = _framed(thing, unit, up)
+    asset, notes = _framed(thing, unit, up, nodes)
     return Model(asset, notes=notes, **changes)
 
 
 def _framed(
-    thing: Mesh | Asset | str | Path, unit: float | str | None, up: str | None
+    thing: Mesh | Asset | str | Path, unit: float | str | None, up: str | None, nodes: Sequence[str]
 ) -> tuple[Asset, tuple[str, ...]]:
     """The object in the frame that is given or surely right, and a sentence for each guess."""
     from neurok.doctor.frame import framed, parse_unit, parse_up
+    from neurok.io.nodes import chosen, sentence
 
     stated = True  # what is in memory has the frame that it says
     if isinstance(thing, str | Path):
         from neurok.io import load
         from neurok.io.formats import states_frame
 
-        asset, stated = load(thing), states_frame(str(thing))
+        asset, stated = load(thing, nodes=nodes), states_frame(str(thing))
     else:
         asset = Asset(thing) if isinstance(thing, Mesh) else thing
+        asset = chosen(asset, nodes) if nodes else asset
         if unit is None and up is None:
             return asset, ()
     metres = parse_unit(str(unit)) if unit is not None else None
     found = framed(asset, is_stated=stated, unit=metres, up=None if up is None else parse_up(up))
-    return found.asset, found.notes
+    return found.asset, (*filter(None, [sentence(asset)]), *found.notes)
 
 
 def _materials(given: Mapping[str, str | Material]) -> dict[str, Material]:
     return {name: material(one) if isinstance(one, str) else one for name, one in given.items()}
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 # The verbs that need nothing but the model.
@@ -674,7 +719,7 @@ def propose_materials(thing: Thing, *, given: Mapping[str, str] | None = None, n
     Args:
         thing: A mesh, an asset, a model, or what ``neurok.load`` reads.
         given: Materials that are known, by part, surface or ``all``.
-        names: Whether words in names are read; without them only looks and shapes count.
+        names: Whether words in names are read; without them only appearance and shape count.
 
     Raises:
         NeurokError: If ``given`` names a part or a material that there is not.
@@ -683,7 +728,7 @@ def propose_materials(thing: Thing, *, given: Mapping[str, str] | None = None, n
     if not names:
         return propose(found.asset, names=False)
     for name in given or {}:
-        select_stuff(found.mesh, name)
+        select_region(found.mesh, name)
         if not found.materials.names_regions(name):
             raise NeurokError(f"{name!r} is only a piece of a part; materials are set for whole parts or surfaces.")
     return found.materials

@@ -84,10 +84,10 @@ def _compiler() -> Finding:
     import numba
     import numpy as np
 
-    from neurok.geometry.farthest import choose
+    from neurok.geometry.loops import choose_farthest
 
     points, chosen = np.array([[0.0, 0, 0], [1, 0, 0], [3, 0, 0]]), np.zeros(2, dtype=np.int64)
-    choose(points, 0, chosen)
+    choose_farthest(points, 0, chosen)
     works = chosen.tolist() == [0, 2]
     remedy = "" if works else "reinstall numba, or clear its cache"
     return Finding("compiler", works, f"numba {numba.__version__}", remedy, is_needed=True)

@@ -44,8 +44,8 @@ class Limits:
     seconds: float | None = None
     """Time by the clock [s]; without it, twenty times the processor time."""
 
-    memory: int | None = None
-    """What it may add to the memory of the helper [bytes]."""
+    memory: float | None = None
+    """What it may add to the memory of its process [bytes]."""
 
 
 class Ended(Exception):
@@ -93,7 +93,7 @@ class Sandbox:
             "options": options,
             "cpu": limits.cpu and max(1, round(limits.cpu)),
             "seconds": limits.seconds or (20.0 * limits.cpu if limits.cpu else 1e6),
-            "memory": limits.memory,
+            "memory": None if limits.memory is None else int(limits.memory),
         }
         with self._lock:
             process = self._started()

@@ -23,14 +23,23 @@ STALE_SECONDS = 24 * 3600.0
 """What nobody has touched for so long is swept, whoever wrote it [s]."""
 
 
+@contextmanager
+def scratch() -> Iterator[Path]:
+    """A folder among the temporary ones of the system, for as long as it is needed."""
+    home = Path(tempfile.gettempdir())
+    sweep(home)
+    with tempfile.TemporaryDirectory(prefix=f"{PREFIX}{os.getpid()}-", dir=home) as folder:
+        yield Path(folder)
+
+
 def sweep(folder: Path) -> None:
-    """Delete temporary files whose writers were killed: their process is gone, or nobody has touched them for a day."""
+    """Delete what killed writers left: their process is gone, or nobody has touched it for a day."""
     for path in folder.glob(f"{PREFIX}*"):
         number = path.name.removeprefix(PREFIX).split("-")[0]
         with suppress(OSError):  # another process has just swept or renamed it
             is_old = path.stat().st_mtime < time.time() - STALE_SECONDS
             if is_old or (number.isdecimal() and not _is_alive(int(number))):
-                path.unlink()
+                shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
 
 
 def _is_alive(number: int) -> bool:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neurok.bodyplan.evidence import FEATURES, RANKING, line_logits, softmax
+from neurok.bodyplan.line_features import FEATURES, RANKING, line_logits, softmax
 from neurok.bodyplan.search import search_joints
 from solids import door_on_a_box
 

@@ -35,9 +35,9 @@ def test_a_part_that_floats_is_turned_away(made):
 
 def test_a_swivel_chair_turns_about_its_column():
     from neurok.catalogue.chairs import swivel_chair
-    from neurok.modelling.dice import Dice
+    from neurok.modelling.sampler import Sampler
 
-    turning = asset_of(swivel_chair(Dice(np.random.default_rng(0)))).articulation
+    turning = asset_of(swivel_chair(Sampler(np.random.default_rng(0)))).articulation
     assert turning is not None
     assert [joint.kind for joint in turning.joints if joint.dof] == ["continuous"]
 
@@ -45,9 +45,9 @@ def test_a_swivel_chair_turns_about_its_column():
 @pytest.mark.slow
 def test_the_gate_of_a_crib_slides_down():
     from neurok.catalogue.beds import crib
-    from neurok.modelling.dice import Dice
+    from neurok.modelling.sampler import Sampler
 
-    cribs = (crib(Dice(np.random.default_rng(seed))) for seed in range(20))
+    cribs = (crib(Sampler(np.random.default_rng(seed))) for seed in range(20))
     gated = asset_of(next(each for each in cribs if "gated" in each.style)).articulation
     assert gated is not None
     slides = [joint for joint in gated.joints if joint.dof]
@@ -89,8 +89,8 @@ def test_the_same_seed_gives_the_same_object_and_another_another():
     assert [part.name for part in first.parts] == [part.name for part in again.parts]
     for a, b in zip(first.parts, again.parts, strict=True):
         np.testing.assert_array_equal(a.code, b.code)
-        assert a.look == b.look
-    assert [part.look for part in first.parts] != [part.look for part in other.parts]
+        assert a.appearance == b.appearance
+    assert [part.appearance for part in first.parts] != [part.appearance for part in other.parts]
 
 
 def test_an_unknown_category_is_told_what_there_is():
@@ -113,6 +113,6 @@ def test_every_colour_word_belongs_to_a_colour_of_the_palette():
 def test_a_firm_cushion_is_stiffer_than_a_soft_one(made):
     from dataclasses import replace
 
-    look = made["pillow"].parts[0].look
-    soft, plain, firm = (material_of(replace(look, feel=feel)) for feel in ("soft", "", "firm"))
+    finish = made["pillow"].parts[0].appearance
+    soft, plain, firm = (material_of(replace(finish, feel=feel)) for feel in ("soft", "", "firm"))
     assert soft.young < plain.young < firm.young

@@ -7,11 +7,12 @@ import pytest
 
 from neurok.catalogue import CATEGORIES, MOVING_TEN, draw
 from neurok.catalogue.appearance import basic, colour_words, palette
-from neurok.catalogue.captions import caption, captions, full_caption, groups, main_part, misspelt, total
-from neurok.catalogue.prompts import Prompt, Wish, free_prompts, judge
+from neurok.catalogue.captions import full_caption, groups, main_part, total
+from neurok.catalogue.prompts import PartConstraint, Prompt, free_prompts, judge
 from neurok.catalogue.vocabulary import PART_NAMES, article, material_words, plural, said_as
 from neurok.core.material_library import library, material
-from neurok.modelling.dice import Dice
+from neurok.modelling.sampler import Sampler
+from neurok_lab.data.captions import caption, captions, misspelt
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +42,7 @@ def test_the_full_caption_lists_every_part_with_colour_and_count(chair):
     assert text.startswith(f"a chair made of {len(groups(chair))} parts: ")
     for group in groups(chair):
         parts = [chair.parts[k] for k in group]
-        assert parts[0].look.colour in text
+        assert parts[0].appearance.colour in text
         assert (parts[0].name if total(parts) == 1 else plural(parts[0].name)) in text
 
 
@@ -53,7 +54,7 @@ def test_material_words_are_many_and_known_to_the_library():
 
 def test_a_misspelt_caption_differs_in_one_word():
     text = "a wooden chair with purple cushions"
-    other = misspelt(Dice(np.random.default_rng(0)), text)
+    other = misspelt(Sampler(np.random.default_rng(0)), text)
     assert sum(a != b for a, b in zip(text.split(), other.split(), strict=True)) == 1
 
 
@@ -72,10 +73,10 @@ def test_free_prompts_are_many_and_ask_for_what_there_is():
     basics = {basic(colour) for colour in palette()}
     families = {entry.family for entry in library().values()}
     for prompt in prompts:
-        for wish in prompt.wishes:
-            assert wish.part == "*" or wish.part in PART_NAMES
-            assert set(wish.colours) <= basics
-            assert all(name in library() or name in families for name in wish.materials)
+        for constraint in prompt.constraints:
+            assert constraint.part == "*" or constraint.part in PART_NAMES
+            assert set(constraint.colours) <= basics
+            assert all(name in library() or name in families for name in constraint.materials)
 
 
 def test_no_free_prompt_is_made_by_a_template():
@@ -88,12 +89,12 @@ def test_no_free_prompt_is_made_by_a_template():
 def test_an_object_is_judged_by_category_parts_colours_and_materials(chair):
     k = main_part(chair)
     part = chair.parts[k]
-    wish = Wish(part.name, (basic(part.look.colour),), (part.look.stuff,))
-    right = judge(chair, Prompt("", "chair", (wish,)))
+    constraint = PartConstraint(part.name, (basic(part.appearance.colour),), (part.appearance.visible_material,))
+    right = judge(chair, Prompt("", "chair", (constraint,)))
     assert right.category
     assert right.present == (True,)
     assert all(right.materials) or sum(p.name == part.name for p in chair.parts) > 1
-    wrong = judge(chair, Prompt("", "bed", (Wish("petal", ("red",), (), 3),)))
+    wrong = judge(chair, Prompt("", "bed", (PartConstraint("petal", ("red",), (), 3),)))
     assert not wrong.category
     assert (wrong.present, wrong.colours, wrong.counts) == ((False,), (False,), (False,))
 

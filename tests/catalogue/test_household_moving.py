@@ -4,17 +4,18 @@ import numpy as np
 import pytest
 
 from neurok.catalogue import CATEGORIES, MOVING_TEN, SOFT_TWELVE, asset_of, check_assembly, draw, generate
-from neurok.catalogue.captions import captions, full_caption, groups, total
+from neurok.catalogue.captions import full_caption, groups, total
 from neurok.catalogue.parts import Assembly
 from neurok.catalogue.vocabulary import number, plural
 from neurok.core import Articulation
-from neurok.modelling.dice import Dice
+from neurok.modelling.sampler import Sampler
+from neurok_lab.data.captions import captions
 
 MOST_PARTS = 24
 
 
-def dice(seed: int) -> Dice:
-    return Dice(np.random.default_rng(seed))
+def dice(seed: int) -> Sampler:
+    return Sampler(np.random.default_rng(seed))
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +144,7 @@ def test_parts_of_one_name_and_look_are_said_as_one_with_their_total(cabinet):
     for group in found:
         parts = [cabinet.parts[k] for k in group]
         count = total(parts)
-        assert len({(part.name, part.look) for part in parts}) == 1
+        assert len({(part.name, part.appearance) for part in parts}) == 1
         if count > 1:
             assert f"{number(count)} " in text
             assert plural(parts[0].name) in text

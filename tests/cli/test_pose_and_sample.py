@@ -2,6 +2,7 @@ import json
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from neurok.catalogue.samples import make_sample
 from neurok.cli import main
@@ -29,8 +30,11 @@ def test_moving_a_place_poses_the_object(tmp_path, capsys):
     mesh = load("sample:cabinet").mesh
     middle = mesh.vertices[mesh.part_ids == mesh.part_names.index("drawer")].mean(axis=0) + [0, 0, 0.1]
     wish = "drawer:" + ",".join(f"{value:.6f}" for value in middle)
-    found = figures(capsys, "pose", "sample:cabinet", "--move", wish, "--out", f"{tmp_path}/out.obj")
+    out = [f"{tmp_path}/out.obj", f"{tmp_path}/out.png"]
+    found = figures(capsys, "pose", "sample:cabinet", "--move", wish, "--out", *out)
     assert found["residual"] < 1e-4
+    with Image.open(out[1]) as picture:
+        assert np.asarray(picture.convert("L")).std() > 5
 
 
 def test_sampling_writes_a_sheet_or_a_folder(tmp_path, capsys):

@@ -91,7 +91,7 @@ def test_the_motion_can_be_read_back_from_every_format(gate, tmp_path, capsys, n
     np.testing.assert_allclose(np.sort(extent), np.sort(wanted), atol=1e-4)
 
 
-@pytest.mark.parametrize(("place", "note"), [("post/top", "Nothing moved"), ("door/right", "")])
+@pytest.mark.parametrize(("place", "note"), [("post/top", "has no joint; push door"), ("door/right", "")])
 def test_a_push_on_what_stands_fixed_is_told(gate, tmp_path, capsys, place, note):
     cli.main(["simulate", gate, "--push", f"{place}:0,0,-9", "--seconds", "0.1", "--out", str(tmp_path / "a.npz")])
     said = capsys.readouterr().err
@@ -238,7 +238,7 @@ BAD = [
     (["--out", "a.npz", "--ground", "0.5", "1"], "one number at most"),
     (["--out", "a.npz", "a.yaml", "--ground", "--integrator", "gauss"], "implicit"),
     (["--out", "a.npz", "--scene", "none.yaml"], "There is no file"),
-    (["--out", "a.npz", "--scene", "unknown.yaml"], "did you mean 'seconds'"),
+    (["--out", "a.npz", "--scene", "unknown.yaml"], "Did you mean 'seconds'"),
     (["--out", "a.npz", "a.toml"], "must end in"),
     (["--out", "a.npz", "--save-scene", "a.yaml"], "use --out"),
 ]

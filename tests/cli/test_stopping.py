@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from neurok.cli.report import long_wait
+from neurok.cli.outputs import long_wait
 
 
 def test_a_long_wait_is_told_once_where_no_bar_is_seen(capsys):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from neurok.core import Mesh, Surface
-from neurok.core.select import regions_of, select_stuff
+from neurok.core.select import regions_of, select_region
 from neurok.errors import NeurokError
 from neurok.modelling import shapes
 
@@ -45,12 +45,12 @@ def test_regions_do_not_depend_on_the_order_of_faces():
 def test_a_name_is_a_part_a_region_a_surface_or_a_place():
     mesh = two_boxes()
     seat, leg = np.arange(mesh.vertex_count // 2), np.arange(mesh.vertex_count // 2, mesh.vertex_count)
-    np.testing.assert_array_equal(select_stuff(mesh, "seat"), seat)
-    np.testing.assert_array_equal(select_stuff(mesh, "leg"), leg)
-    np.testing.assert_array_equal(select_stuff(mesh, "all"), np.arange(mesh.vertex_count))
-    np.testing.assert_array_equal(select_stuff(mesh, "red"), np.union1d(leg, select_stuff(mesh, "seat/red")))
+    np.testing.assert_array_equal(select_region(mesh, "seat"), seat)
+    np.testing.assert_array_equal(select_region(mesh, "leg"), leg)
+    np.testing.assert_array_equal(select_region(mesh, "all"), np.arange(mesh.vertex_count))
+    np.testing.assert_array_equal(select_region(mesh, "red"), np.union1d(leg, select_region(mesh, "seat/red")))
     with pytest.raises(NeurokError, match="Did you mean 'seat'"):
-        select_stuff(mesh, "seet")
+        select_region(mesh, "seet")
 
 
 def test_a_mesh_without_parts_has_regions_named_as_its_surfaces():

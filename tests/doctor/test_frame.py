@@ -62,7 +62,7 @@ def test_a_size_that_is_surely_wrong_is_read_in_a_likely_unit(scale, unit, is_st
 
 
 def test_a_stated_unit_needs_more_to_be_doubted():
-    longest = 60.0
+    longest = 30.0
     assert framed(Asset(stool(longest)), is_stated=True, up="z").asset.mesh.unit == 1.0
     assert framed(Asset(stool(longest)), is_stated=False, up="z").asset.mesh.unit == 0.01
     assert unit_odds(longest, is_stated=True)["m"] > unit_odds(longest)["m"]
@@ -127,3 +127,22 @@ def test_what_is_exported_has_the_likely_size(tmp_path):
     main(["articulate", str(tmp_path / "stool.obj"), "--method", "search", "--out", str(tmp_path / "stool.urdf")])
     low, high = load(tmp_path / "stool.urdf").mesh.bounds
     assert (high - low).max() == pytest.approx(0.95 * 3.0, rel=1e-3)
+
+
+def test_inspect_says_what_all_commands_do():
+    from neurok.doctor import diagnose
+
+    for up in ("x", "y", "z"):
+        for scale in (0.1, 1.0, 20.0, 300.0):
+            asset = Asset(stool(scale, up))
+            shown, used = diagnose(asset.mesh), framed(asset, is_stated=False).asset.mesh
+            assert (shown.up.value, METRES[shown.unit.value]) == (used.up, used.unit)
+
+
+def test_the_guess_of_least_harm_is_the_likelier_one_by_a_margin():
+    from neurok.doctor.frame import GuessConfig, guess_up
+
+    mesh = stool()
+    bold, shy = (guess_up(mesh, mesh.faces, config=GuessConfig(departing=harm)) for harm in (1.0, 1e6))
+    assert (bold.value, shy.value) == ("z", "y")
+    assert bold.confidence + shy.confidence == pytest.approx(1.0, abs=0.02)

@@ -12,10 +12,11 @@ import pytest
 
 from neurok.cli import main
 from neurok.errors import NeurokError
-from neurok.folders.processes import Ended, Limited, Limits
+from neurok.folders.processes import Limited
 from neurok.folders.run import batch
-from neurok.folders.store import Settings
+from neurok.folders.store import BatchSettings, find_sources, links_outside
 from neurok.io import load, save
+from neurok.sandbox import Ended, Limits
 
 NAMES = ("bent", "crash", "fine", "good", "hang", "hungry", "well")
 
@@ -69,7 +70,7 @@ def leave_only(folder, *names):
 
 def test_one_that_fails_or_crashes_does_not_stop_the_rest(things, tmp_path):
     leave_only(things, "bent", "crash", "fine", "good")
-    records = batch(act, things, tmp_path / "out", Settings("try"))
+    records = batch(act, things, tmp_path / "out", BatchSettings("try"))
     assert {record["asset"]: record["status"] for record in records} == {
         "bent": "bug", "crash": "crash", "fine": "ok", "good": "ok",
     }  # fmt: skip
@@ -87,7 +88,7 @@ def test_one_that_fails_or_crashes_does_not_stop_the_rest(things, tmp_path):
 
 def test_an_interrupted_batch_goes_on_and_ends_with_the_same_bytes(things, tmp_path):
     leave_only(things, "crash", "fine", "good", "well")
-    straight = batch(note, things, tmp_path / "straight", Settings("try"))
+    straight = batch(note, things, tmp_path / "straight", BatchSettings("try"))
     (things / "calls.log").unlink()
 
     def stop(done, total, name=""):
@@ -95,47 +96,47 @@ def test_an_interrupted_batch_goes_on_and_ends_with_the_same_bytes(things, tmp_p
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        batch(note, things, tmp_path / "out", Settings("try"), progress=stop)
+        batch(note, things, tmp_path / "out", BatchSettings("try"), progress=stop)
     assert "2 of 4 objects" in (tmp_path / "out/index.html").read_text()
     (tmp_path / "out/assets/good").mkdir(parents=True)
     (tmp_path / "out/assets/good/.neurok-left").write_text("half")
     (tmp_path / "out/.work").mkdir()
-    assert batch(note, things, tmp_path / "out", Settings("try")) == straight
+    assert batch(note, things, tmp_path / "out", BatchSettings("try")) == straight
     assert sorted((things / "calls.log").read_text().split()) == ["crash", "fine", "good", "well"]
     assert tree(tmp_path / "out") == tree(tmp_path / "straight")
 
 
 def test_what_changed_or_failed_is_done_again(things, tmp_path):
     leave_only(things, "crash", "fine", "good")
-    batch(note, things, tmp_path / "out", Settings("try"))
+    batch(note, things, tmp_path / "out", BatchSettings("try"))
     (things / "good.obj").write_text("changed")
     (things / "calls.log").unlink()
-    batch(note, things, tmp_path / "out", Settings("try"))
+    batch(note, things, tmp_path / "out", BatchSettings("try"))
     assert (things / "calls.log").read_text().split() == ["good"]
-    batch(note, things, tmp_path / "out", Settings("try"), retry=True)
+    batch(note, things, tmp_path / "out", BatchSettings("try"), retry=True)
     assert (things / "calls.log").read_text().split() == ["good", "crash"]
 
 
 def test_a_folder_that_holds_something_else_is_refused(things, tmp_path):
     leave_only(things, "fine")
-    batch(act, things, tmp_path / "out", Settings("try"))
-    for settings in (Settings("other"), Settings("try", ("--fast",)), Settings("try", (), (".glb",))):
+    batch(act, things, tmp_path / "out", BatchSettings("try"))
+    for settings in (BatchSettings("other"), BatchSettings("try", ("--fast",)), BatchSettings("try", (), (".glb",))):
         with pytest.raises(NeurokError, match="another command or flags"):
             batch(act, things, tmp_path / "out", settings)
     with pytest.raises(NeurokError, match="something else"):
-        batch(act, things, things, Settings("try"))
+        batch(act, things, things, BatchSettings("try"))
     with pytest.raises(NeurokError, match="workers must be 1"):
-        batch(act, things, tmp_path / "out", Settings("try"), workers=0)
+        batch(act, things, tmp_path / "out", BatchSettings("try"), workers=0)
 
 
 @pytest.mark.slow
 def test_time_and_memory_are_limited(things, tmp_path):
     leave_only(things, "hang", "fine")
-    records = batch(act, things, tmp_path / "timed", Settings("try"), limits=Limits(seconds=5.0))
+    records = batch(act, things, tmp_path / "timed", BatchSettings("try"), limits=Limits(seconds=5.0))
     assert [record["status"] for record in records] == ["ok", "time"]
     assert records[1]["message"] == "It took longer than 5 s."
     (things / "hang.obj").rename(things / "hungry.obj")
-    records = batch(act, things, tmp_path / "weighed", Settings("try"), limits=Limits(memory=7e8))
+    records = batch(act, things, tmp_path / "weighed", BatchSettings("try"), limits=Limits(memory=7e8))
     assert [record["status"] for record in records] == ["ok", "memory"]
     assert records[1]["message"] == "It took more than 0.7 GB of memory."
 
@@ -254,3 +255,15 @@ def test_formats_that_cannot_be_written_are_refused_before_the_work(models, tmp_
     assert end.value.code == 2
     assert format.strip(".") in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_links_that_lead_out_of_a_folder_are_left_out_and_lists_are_believed(tmp_path):
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    for folder in (inside, outside):
+        folder.mkdir()
+        (folder / f"{folder.name}.obj").write_text("v 0 0 0")
+    (inside / "far.obj").symlink_to(outside / "outside.obj")
+    assert [path.name for path in links_outside(inside)] == ["far.obj"]
+    assert {source.path.name for source in find_sources(inside)} == {"inside.obj"}
+    (tmp_path / "list.txt").write_text("inside/far.obj\n")
+    assert [source.path.name for source in find_sources(tmp_path / "list.txt")] == ["far.obj"]

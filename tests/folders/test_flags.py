@@ -5,11 +5,11 @@ import copy
 import pytest
 
 from neurok.core import material
-from neurok.folders.flags import ACTIONS, LIMITS, Bulk, Part, flags_of
+from neurok.folders.flags import ACTIONS, LIMITS, Bulk, TriedPart, flags_of
 
 PARTS = (
-    Part("seat", material("foam"), (("leather", 0.3),), 2.0),
-    Part("legs", material("oak"), (("steel", 0.2),), 5.0),
+    TriedPart("seat", material("foam"), (("leather", 0.3),), 2.0),
+    TriedPart("legs", material("oak"), (("steel", 0.2),), 5.0),
 )
 STILL = {key: [good, good] for key, good in (("squash", 1.0), ("spread", 1.0), ("stretch", 0.01), ("bend", 0.001))}
 GOOD = {
@@ -29,7 +29,7 @@ GOOD = {
 }
 
 
-def flags(*changes: tuple, density: float = 50.0, mass: float = 7.0, parts: tuple[Part, ...] = PARTS):
+def flags(*changes: tuple, density: float = 50.0, mass: float = 7.0, parts: tuple[TriedPart, ...] = PARTS):
     runs = copy.deepcopy(GOOD)
     for run, *path, value in changes:
         place = runs[run]
@@ -80,7 +80,7 @@ def test_soft_things_that_move_like_stone_are_flagged():
 
 
 def test_what_flows_by_nature_may_flow():
-    soil = (Part("seat", material("sand"), (), 2.0), PARTS[1])
+    soil = (TriedPart("seat", material("sand"), (), 2.0), PARTS[1])
     assert flags(("drop", "parts", "seat", "squash", [0.1, 0.1]), parts=soil) == []
 
 

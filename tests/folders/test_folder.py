@@ -13,11 +13,13 @@ from neurok.errors import NeurokError
 from neurok.folders.check import check_within
 from neurok.folders.flags import LIMITS
 from neurok.folders.materials import check_folder, edit_folder, propose_folder
-from neurok.folders.processes import Limited, Limits
+from neurok.folders.processes import Limited
 from neurok.folders.records import AnnotationStore
 from neurok.folders.store import find_sources
 from neurok.io import load, save
+from neurok.model import understand
 from neurok.modelling.shapes import box
+from neurok.sandbox import Limits
 
 pytestmark = pytest.mark.slow
 
@@ -35,7 +37,7 @@ def crate(folder: Path, name: str, size: float = 0.4) -> None:
 def things(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("things")
     crate(folder, "balsa_crate")
-    crate(folder, "cases/steel_case", 0.2)
+    crate(folder, "cases/granite_case", 0.2)
     (folder / "cases" / "broken.glb").write_bytes(b"nothing of use")
     return folder
 
@@ -61,23 +63,23 @@ def test_only_objects_whose_names_begin_so_are_run(things, tmp_path):
 
 def test_every_object_is_proposed_checked_and_shown_and_a_broken_one_stops_nobody(things, done):
     store = AnnotationStore(done)
-    assert [source.key for source in find_sources(things)] == ["balsa_crate", "cases/broken", "cases/steel_case"]
+    assert [source.key for source in find_sources(things)] == ["balsa_crate", "cases/broken", "cases/granite_case"]
     assert store.status("cases/broken") == "failed"
     assert "GLB" in store.annotation("cases/broken").problem
     assert store.annotation("balsa_crate").rows[0].material == "balsa"
     found = store.check("balsa_crate")
-    assert found["mass"] == pytest.approx(160.0 * 0.4**3, rel=1e-3)
+    assert found["mass"] == pytest.approx(understand(things / "balsa_crate.ply").mass.mass, rel=1e-3)
     assert found["runs"]["drop"]["moved"] > 0.0
-    assert [flag["kind"] for flag in store.check("cases/steel_case")["flags"]] == ["heavy"]
+    assert [flag["kind"] for flag in store.check("cases/granite_case")["flags"]] == ["heavy"]
     page = (done / "index.html").read_text()
-    for words in ("balsa_crate", "heavy", "steel", "GLB"):
+    for words in ("balsa_crate", "heavy", "granite", "GLB"):
         assert words in page
     assert not list(done.rglob("*.mp4"))  # mass shows in no run
 
 
 def test_a_run_that_is_interrupted_goes_on_and_ends_with_the_same_bytes(things, done, tmp_path):
     def stop(done: int, total: int, name: str) -> None:
-        if name == "cases/steel_case":
+        if name == "cases/granite_case":
             raise KeyboardInterrupt
 
     for verb, more in ((propose_folder, {}), (check_folder, {"seconds": SECONDS})):
@@ -86,7 +88,7 @@ def test_a_run_that_is_interrupted_goes_on_and_ends_with_the_same_bytes(things, 
         # what a killed process leaves half-written
         (tmp_path / "assets/balsa_crate/.neurok-left").write_bytes(b"half")
         if verb is check_folder:
-            (tmp_path / "assets/cases/steel_case/runs.jpg").write_bytes(b"half")
+            (tmp_path / "assets/cases/granite_case/runs.jpg").write_bytes(b"half")
         verb(things, tmp_path, **more)
     assert contents(tmp_path) == contents(done)
 
@@ -110,7 +112,7 @@ def test_what_was_checked_is_not_run_again_and_other_limits_judge_the_same_runs(
     assert 'src="assets/balsa_crate/drop.mp4"' in (out / "index.html").read_text()
     monkeypatch.setattr(verbs, "run_check", lambda job: ran.append(job.source.key))
     check_folder(things, out, seconds=2 * SECONDS)
-    assert ran == ["balsa_crate", "cases/steel_case"]
+    assert ran == ["balsa_crate", "cases/granite_case"]
 
 
 def test_edits_change_accept_and_are_checked_again_alone(things, done, tmp_path, capsys):
@@ -120,24 +122,24 @@ def test_edits_change_accept_and_are_checked_again_alone(things, done, tmp_path,
     shutil.copytree(done, out)
     store = AnnotationStore(out)
     before = (out / "assets/balsa_crate/check.json").read_bytes()
-    part = store.annotation("cases/steel_case").rows[0].part
+    part = store.annotation("cases/granite_case").rows[0].part
     (tmp_path / "edits.json").write_text(
-        json.dumps([{"asset": "cases/steel_case", "part": part, "material": "cardboard"}])
+        json.dumps([{"asset": "cases/granite_case", "part": part, "material": "cardboard"}])
     )
     line = ["materials", str(things), "--out", str(out), "--edit", str(tmp_path / "edits.json"), "--json"]
     cli.main([*line, "--accept", "balsa_crate", "--models"])
     said = json.loads(capsys.readouterr().out)
     assert said["status"] == {"accepted": 1, "edited": 1, "failed": 1}
-    assert store.changed("cases/steel_case") == {part: ("steel", "cardboard")}
-    assert store.check("cases/steel_case") is None  # what the old material did says nothing any more
+    assert store.changed("cases/granite_case") == {part: ("granite", "cardboard")}
+    assert store.check("cases/granite_case") is None  # what the old material did says nothing any more
     assert load(out / "accepted/balsa_crate.glb").materials.density[0] == 160.0
     check_folder(things, out, seconds=SECONDS)
-    assert store.check("cases/steel_case")["flags"] == []
+    assert store.check("cases/granite_case")["flags"] == []
     assert (out / "assets/balsa_crate/check.json").read_bytes() == before
-    (tmp_path / "edits.csv").write_text("asset,part,material,accept\ncases/steel_case,,,yes\nbalsa_crate,all,pine,\n")
+    (tmp_path / "edits.csv").write_text("asset,part,material,accept\ncases/granite_case,,,yes\nbalsa_crate,all,pine,\n")
     cli.main(["materials", str(things), "--out", str(out), "--edit", str(tmp_path / "edits.csv"), "--json"])
     capsys.readouterr()
-    assert store.status("cases/steel_case") == "accepted"
+    assert store.status("cases/granite_case") == "accepted"
     assert store.status("balsa_crate") == "edited"
     assert not (out / "accepted/balsa_crate.json").exists()
 
@@ -171,13 +173,13 @@ def test_edits_that_cannot_be_change_nothing(rows, words, things, done, tmp_path
 
 def test_a_plug_in_that_fails_on_one_object_leaves_the_others(things, tmp_path):
     def proposer(question):
-        if "steel" in question.name:
+        if "granite" in question.name:
             raise RuntimeError("no answer from the model")
         return [(part.name, "cork", 0.6, "seen") for part in question.parts]
 
     told = propose_folder(things, tmp_path, proposer=proposer, name="test:proposer")
     assert told["status"] == {"failed": 2, "proposed": 1}
-    assert "no answer from the model" in told["problems"]["cases/steel_case"]
+    assert "no answer from the model" in told["problems"]["cases/granite_case"]
     assert AnnotationStore(tmp_path).annotation("balsa_crate").rows[0].material == "cork"
     part = AnnotationStore(tmp_path).annotation("balsa_crate").rows[0].part
     from neurok.folders.materials import Edit
@@ -185,7 +187,7 @@ def test_a_plug_in_that_fails_on_one_object_leaves_the_others(things, tmp_path):
     edit_folder(things, tmp_path, [Edit("balsa_crate", part, "oak")])
     propose_folder(things, tmp_path)  # the rules replace what nobody touched, and keep what a person set
     assert AnnotationStore(tmp_path).changed("balsa_crate") == {part: ("cork", "oak")}
-    assert AnnotationStore(tmp_path).annotation("cases/steel_case").rows[0].material == "steel"
+    assert AnnotationStore(tmp_path).annotation("cases/granite_case").rows[0].material == "granite"
 
 
 def test_lists_name_objects_and_their_categories(things, tmp_path):
@@ -217,7 +219,7 @@ def crash(job) -> None:
 )
 def test_what_hangs_or_crashes_is_ended_and_noted(work, limit, words, things, tmp_path):
     from neurok.folders.check import Job
-    from neurok.folders.flags import TRIAL
+    from neurok.scene.outcome import TRIAL
 
     source = find_sources(things)[0]
     limited = Limited(work, Limits(seconds=limit))

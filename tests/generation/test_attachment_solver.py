@@ -13,7 +13,7 @@ from neurok.catalogue.solids import block
 from neurok.generation.attachment import ATTACHMENT, DEPTH, ROUGH, AttachmentSolver, attach, moves_of
 from neurok.generation.contacts import farthest, missing
 from neurok.generation.numbers import scale_of
-from neurok.modelling.dice import Dice
+from neurok.modelling.sampler import Sampler
 from neurok_lab.data.household import drawn
 
 RIGID = replace(ATTACHMENT, even=1e9)
@@ -22,10 +22,10 @@ RIGID = replace(ATTACHMENT, even=1e9)
 def stacked(gap, repeat=None):
     """A cube of 0.2 m over another one, aside of the middle, with a gap between them."""
     m = Maker("table")
-    look = wood(Dice(np.random.default_rng(0)))
-    below = m.add("top", block((0.2, 0.2, 0.2), (0.3, 0.1, 0.3), edge=0.0, corner=0.02), look)
+    finish = wood(Sampler(np.random.default_rng(0)))
+    below = m.add("top", block((0.2, 0.2, 0.2), (0.3, 0.1, 0.3), edge=0.0, corner=0.02), finish)
     at = (0.3, 0.3 + gap, 0.3)
-    m.add("leg", block((0.2, 0.2, 0.2), at, edge=0.0, corner=0.02), look, below, repeat=repeat or Repeat())
+    m.add("leg", block((0.2, 0.2, 0.2), at, edge=0.0, corner=0.02), finish, below, repeat=repeat or Repeat())
     return m.done()
 
 
@@ -61,9 +61,9 @@ def test_how_a_point_moves_is_what_finite_differences_say():
 
 def test_a_part_that_is_there_several_times_meets_with_every_copy():
     m = Maker("table")
-    look = wood(Dice(np.random.default_rng(0)))
-    top = m.add("top", block((1.0, 0.05, 0.6), (0, 0.7, 0)), look)
-    m.add("leg", block((0.05, 0.62, 0.05), (0.4, 0.33, 0.2)), look, top, repeat=Repeat("xz"))
+    finish = wood(Sampler(np.random.default_rng(0)))
+    top = m.add("top", block((1.0, 0.05, 0.6), (0, 0.7, 0)), finish)
+    m.add("leg", block((0.05, 0.62, 0.05), (0.4, 0.33, 0.2)), finish, top, repeat=Repeat("xz"))
     found = attach(m.done())
     assert found.bodies == 1
     assert found.moved < 0.7 * 0.04  # the top comes down, too
@@ -101,10 +101,10 @@ def test_ends_that_always_lie_at_the_same_place_are_counted(monkeypatch):
 
     def stool(number):
         m = Maker("table")
-        look = wood(Dice(np.random.default_rng(0)))
+        finish = wood(Sampler(np.random.default_rng(0)))
         wide = 0.4 + 0.05 * number
-        top = m.add("top", block((wide, 0.04, 0.5), (0, 0.5, 0)), look)
-        m.add("leg", block((0.05, 0.49, 0.05), (0.1, 0.245, 0.1)), look, top, repeat=Repeat("xz"))
+        top = m.add("top", block((wide, 0.04, 0.5), (0, 0.5, 0)), finish)
+        m.add("leg", block((0.05, 0.49, 0.05), (0.1, 0.245, 0.1)), finish, top, repeat=Repeat("xz"))
         return m.done()
 
     rows = joins_of([stool(number) for number in range(6)], least=6)["table"]["leg"]["top"]["ends"]

@@ -55,8 +55,8 @@ def number_of(assembly, name):
 
 def test_a_colour_changes_the_named_part_in_words_and_numbers(chair):
     other = changed(chair, "a navy seat")
-    look = other.assembly.parts[number_of(chair, "seat")].look
-    assert (look.colour, look.shade, look.rgb) == ("navy", "navy", rgb_of("navy"))
+    finish = other.assembly.parts[number_of(chair, "seat")].appearance
+    assert (finish.colour, finish.shade, finish.rgb) == ("navy", "navy", rgb_of("navy"))
     assert differing(chair, other.assembly) == ["0 seat"]
     assert not other.is_moved
     for old, new in zip(chair.parts[1:], other.assembly.parts[1:], strict=True):
@@ -65,16 +65,16 @@ def test_a_colour_changes_the_named_part_in_words_and_numbers(chair):
 
 def test_a_material_brings_its_own_colour_and_takes_the_grain_along(chair):
     oak = changed(chair, "make the legs oak").assembly
-    leg = oak.parts[number_of(chair, "leg")].look
+    leg = oak.parts[number_of(chair, "leg")].appearance
     assert (leg.material, leg.pattern, leg.colour) == ("oak", "wood", "light brown")
-    steel = changed(oak, "make the legs metal").assembly.parts[number_of(chair, "leg")].look
+    steel = changed(oak, "make the legs metal").assembly.parts[number_of(chair, "leg")].appearance
     assert (steel.material, steel.pattern, steel.cover) == ("steel", "plain", "")
 
 
 def test_a_cloth_covers_what_is_padded(chair):
-    seat = changed(chair, "a red velvet seat").assembly.parts[number_of(chair, "seat")].look
+    seat = changed(chair, "a red velvet seat").assembly.parts[number_of(chair, "seat")].appearance
     assert (seat.cover, seat.colour) == ("velvet", "red")
-    assert seat.material == chair.parts[0].look.material
+    assert seat.material == chair.parts[0].appearance.material
 
 
 def test_several_parts_are_changed_at_once(sofa):
@@ -82,16 +82,16 @@ def test_several_parts_are_changed_at_once(sofa):
     other = changed(sofa, text).assembly
     for old, new in zip(sofa.parts, other.parts, strict=True):
         if new.name == "leg":
-            assert new.look.material == "oak"
+            assert new.appearance.material == "oak"
         elif "cushion" in new.name:
-            assert new.look.colour == "red"
+            assert new.appearance.colour == "red"
         else:
             assert old is new
 
 
 def test_patterns_take_the_second_colour(chair):
-    look = changed(chair, "a red and white striped seat").assembly.parts[0].look
-    assert (look.colour, look.pattern, look.second) == ("red", "stripes", "white")
+    finish = changed(chair, "a red and white striped seat").assembly.parts[0].appearance
+    assert (finish.colour, finish.pattern, finish.second) == ("red", "stripes", "white")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from neurok.generation.augmentation import PLAIN
+from neurok.generation.framing import PLAIN
 from neurok.generation.image_encoder import ImageConfig, ImageEncoder, edge_planes
 
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from neurok.catalogue.prompts import Wish
-from neurok.generation.fields import build_fields, look_fields
+from neurok.catalogue.prompts import PartConstraint
+from neurok.generation.fields import appearance_fields, build_fields
 from neurok.generation.lexicon import Meaning, features, meaning_count, read
-from neurok.generation.list_drawing import BuildMask, LookMask, request_for
-from neurok.generation.request import Request, request_of, strange_noun, understood
+from neurok.generation.list_drawing import AppearanceMask, BuildMask, request_for
+from neurok.generation.request import Request, request_of, strange_noun
 
 
 def asked(text: str) -> Request:
@@ -21,34 +21,34 @@ def test_longest_phrases_are_read_first():
 
 
 @pytest.mark.parametrize(
-    ("text", "category", "wish"),
+    ("text", "category", "constraint"),
     [
-        ("a chair with four oak legs", "chair", Wish("leg", (), ("oak",), 4)),
-        ("a chair whose seat is red", "chair", Wish("seat", ("red",))),
-        ("a navy sofa", "sofa", Wish("*", ("blue",))),
-        ("sofa in navy", "sofa", Wish("*", ("blue",))),
-        ("a cabinet with 3 drawers and brass knobs", "cabinet", Wish("drawer", (), (), 3)),
-        ("a bed. The headboard is made of walnut", "bed", Wish("headboard", (), ("walnut",))),
-        ("a table with metal legs", "table", Wish("leg", (), ("metal",))),
-        ("a sofa with oak feet", "sofa", Wish("leg", (), ("oak",))),
-        ("a rucksack, navy, with a red pocket", "bag", Wish("*", ("blue",))),
-        ("a locker with a single door, grey", "cabinet", Wish("*", ("grey",))),
-        ("a grey laptop bag", "bag", Wish("*", ("grey",))),
-        ("a crib made of 2 parts: a base, 34 spindles", "crib", Wish("spindle", (), (), 34)),
-        ("a cabinet with two red doors and one blue door", "cabinet", Wish("door", ("red", "blue"), (), 3)),
-        ("stool next to my table with 3 legs", "chair", Wish("leg", (), (), 3)),
+        ("a chair with four oak legs", "chair", PartConstraint("leg", (), ("oak",), 4)),
+        ("a chair whose seat is red", "chair", PartConstraint("seat", ("red",))),
+        ("a navy sofa", "sofa", PartConstraint("*", ("blue",))),
+        ("sofa in navy", "sofa", PartConstraint("*", ("blue",))),
+        ("a cabinet with 3 drawers and brass knobs", "cabinet", PartConstraint("drawer", (), (), 3)),
+        ("a bed. The headboard is made of walnut", "bed", PartConstraint("headboard", (), ("walnut",))),
+        ("a table with metal legs", "table", PartConstraint("leg", (), ("metal",))),
+        ("a sofa with oak feet", "sofa", PartConstraint("leg", (), ("oak",))),
+        ("a rucksack, navy, with a red pocket", "bag", PartConstraint("*", ("blue",))),
+        ("a locker with a single door, grey", "cabinet", PartConstraint("*", ("grey",))),
+        ("a grey laptop bag", "bag", PartConstraint("*", ("grey",))),
+        ("a crib made of 2 parts: a base, 34 spindles", "crib", PartConstraint("spindle", (), (), 34)),
+        ("a cabinet with two red doors and one blue door", "cabinet", PartConstraint("door", ("red", "blue"), (), 3)),
+        ("stool next to my table with 3 legs", "chair", PartConstraint("leg", (), (), 3)),
     ],
 )
-def test_words_belong_to_the_parts_they_are_said_of(text, category, wish):
+def test_words_belong_to_the_parts_they_are_said_of(text, category, constraint):
     found = asked(text)
     assert found.category == category
-    assert wish in found.prompt(text, category).wishes
+    assert constraint in found.prompt(text, category).constraints
 
 
 def test_what_is_said_of_one_part_is_not_said_of_others():
     found = asked("a teddy bear with a blue bow")
     assert found.category == "teddy bear"
-    assert [wish.part for wish in found.parts] == ["bow"]
+    assert [constraint.part for constraint in found.parts] == ["bow"]
     assert found.bound == {5}
     assert request_for(found, "body", "body") is None
     assert request_for(found, "knot", "body").shade == "blue"
@@ -97,12 +97,6 @@ def test_misspelt_words_are_taken_for_what_they_mean_unless_they_are_words():
     assert read("cable", frozenset({"cable"}))[0].meanings == ()
 
 
-def test_what_is_not_understood_is_told():
-    known, unknown = understood(read("a red chair for zorblax the great"))
-    assert known == ["red", "chair"]
-    assert unknown == ["zorblax", "great"]
-
-
 def test_colour_words_come_with_their_colour():
     seen = features(read("a crimson chair"))
     np.testing.assert_array_equal(seen.values[:, 3], [0, 1, 0])
@@ -113,8 +107,8 @@ def test_colour_words_come_with_their_colour():
 def test_looks_are_held_to_wishes():
     import torch
 
-    fields = {field.name: field for field in look_fields()}
-    hold = LookMask(asked("a chair with a red leather seat"), ["seat"], ["seat"])
+    fields = {field.name: field for field in appearance_fields()}
+    hold = AppearanceMask(asked("a chair with a red leather seat"), ["seat"], ["seat"])
     material = hold(fields["material"], [])[0]
     leather, steel, padding = (fields["material"].index(name) for name in ("leather", "steel", "upholstery"))
     assert material[leather]
@@ -130,20 +124,20 @@ def test_looks_are_held_to_wishes():
 def test_parts_that_are_not_named_keep_clear_of_the_colour_of_others():
     import torch
 
-    fields = {field.name: field for field in look_fields()}
+    fields = {field.name: field for field in appearance_fields()}
     oak = torch.tensor([fields["material"].index("oak")])
-    hold = LookMask(asked("a wooden chair with a red seat"), ["leg"], ["seat"])
+    hold = AppearanceMask(asked("a wooden chair with a red seat"), ["leg"], ["seat"])
     colours = hold(fields["colour"], [oak])[0]
     assert not colours[fields["colour"].index("red")]
     assert colours[fields["colour"].index("brown")]
-    brown = LookMask(asked("a wooden chair with a brown seat"), ["leg"], ["seat"])(fields["colour"], [oak])
+    brown = AppearanceMask(asked("a wooden chair with a brown seat"), ["leg"], ["seat"])(fields["colour"], [oak])
     assert brown[0, fields["colour"].index("brown")]
 
 
 def test_shapes_and_patterns_are_held():
     import torch
 
-    build, look = {f.name: f for f in build_fields()}, {f.name: f for f in look_fields()}
+    build, finish = {f.name: f for f in build_fields()}, {f.name: f for f in appearance_fields()}
     hold = BuildMask(asked("a round table with tapered legs"), "table")
     top, leg = ([build["name"].index(name)] for name in ("top", "leg"))
     named = lambda field, mask: {field.words[k] for k in mask.nonzero()[:, 0]}  # noqa: E731
@@ -151,11 +145,11 @@ def test_shapes_and_patterns_are_held():
     assert named(build["kind"], hold.mask(0, build["kind"], top)) == {"lathe"}
     assert named(build["style 0"], hold.mask(1, build["style 0"], leg)) == {"tapered"}
     assert hold.mask(0, build["style 1"], top).all()
-    looks = LookMask(asked("a pillow striped blue and white"), ["body"], ["body"])
-    before = [torch.tensor([k]) for k in (0, 0, look["colour"].index("blue"), 0)]
-    assert named(look["pattern"], looks(look["pattern"], before)[0]) == {"stripes"}
-    before.append(torch.tensor([look["pattern"].index("stripes")]))
-    assert named(look["second"], looks(look["second"], before)[0]) == {"white"}
+    looks = AppearanceMask(asked("a pillow striped blue and white"), ["body"], ["body"])
+    before = [torch.tensor([k]) for k in (0, 0, finish["colour"].index("blue"), 0)]
+    assert named(finish["pattern"], looks(finish["pattern"], before)[0]) == {"stripes"}
+    before.append(torch.tensor([finish["pattern"].index("stripes")]))
+    assert named(finish["second"], looks(finish["second"], before)[0]) == {"white"}
 
 
 def test_a_name_that_is_in_no_table_is_told_from_things_that_are_left_open():
@@ -169,13 +163,13 @@ def test_a_name_that_is_in_no_table_is_told_from_things_that_are_left_open():
 def test_a_material_with_a_colour_of_its_own_is_not_painted_unless_a_colour_is_said():
     import torch
 
-    fields = {field.name: field for field in look_fields()}
+    fields = {field.name: field for field in appearance_fields()}
     steel = torch.tensor([fields["material"].index("steel")])
     cover = torch.tensor([0])
-    bare = LookMask(asked("a steel fridge"), ["body"], ["body"])(fields["colour"], [steel, cover])[0]
+    bare = AppearanceMask(asked("a steel fridge"), ["body"], ["body"])(fields["colour"], [steel, cover])[0]
     assert bare[fields["colour"].index("silver")]
     assert not bare[fields["colour"].index("pink")]
-    pink = LookMask(asked("a pink steel fridge"), ["body"], ["body"])(fields["colour"], [steel, cover])[0]
+    pink = AppearanceMask(asked("a pink steel fridge"), ["body"], ["body"])(fields["colour"], [steel, cover])[0]
     assert [fields["colour"].words[k] for k in pink.nonzero()[:, 0]] == ["pink"]
 
 

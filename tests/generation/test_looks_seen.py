@@ -27,12 +27,12 @@ def test_parts_take_their_colours_and_the_main_one_its_stuff():
     seen = with_appearance_seen(
         sofa, Told({"colour": "blue", "cover": "leather", "material": "upholstery", "pattern": "plain"}), picture
     )
-    assert {part.look.colour for part in seen.parts} == {"blue"}
+    assert {part.appearance.colour for part in seen.parts} == {"blue"}
     assert [part.name for part in seen.parts] == [part.name for part in sofa.parts]
     for part, old in zip(seen.parts, sofa.parts, strict=True):
         np.testing.assert_allclose(part.size, old.size)
-    assert {part.look.pattern for part in seen.parts} <= {"plain", *OWN_PATTERNS}
-    assert "leather" in {part.look.stuff for part in seen.parts}
+    assert {part.appearance.pattern for part in seen.parts} <= {"plain", *OWN_PATTERNS}
+    assert "leather" in {part.appearance.visible_material for part in seen.parts}
 
 
 def test_every_field_has_words():

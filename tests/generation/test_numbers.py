@@ -7,13 +7,13 @@ from scipy.spatial import cKDTree
 from neurok.catalogue import CATEGORIES, generate
 from neurok.generation.attachment import attach
 from neurok.generation.fields import (
+    appearance_fields,
     build_fields,
     can_be_listed,
+    choice_words,
     chosen,
-    look_fields,
     part_words,
     quarters,
-    said,
     whole_fields,
     whole_words,
 )
@@ -26,7 +26,10 @@ def test_words_and_numbers_give_the_same_solids_in_the_same_places(category):
     scale = scale_of(assembly)
     for part in assembly.parts:
         words = part_words(part)
-        again = said((*build_fields(), *look_fields()), [*chosen(build_fields(), words), *chosen(look_fields(), words)])
+        again = choice_words(
+            (*build_fields(), *appearance_fields()),
+            [*chosen(build_fields(), words), *chosen(appearance_fields(), words)],
+        )
         assert again == words
         other = part_of(words, row_of(part, scale), scale)
         for one, two in zip(part.copies, other.copies, strict=True):
@@ -38,10 +41,10 @@ def test_words_and_numbers_give_the_same_solids_in_the_same_places(category):
         if part.hinge is not None:
             np.testing.assert_allclose(other.hinge.origin, part.hinge.origin, atol=1e-9)
             assert (other.hinge.lower, other.hinge.upper) == pytest.approx((part.hinge.lower, part.hinge.upper))
-        assert (other.look.material, other.look.cover, other.look.feel) == (
-            part.look.material,
-            part.look.cover,
-            part.look.feel,
+        assert (other.appearance.material, other.appearance.cover, other.appearance.feel) == (
+            part.appearance.material,
+            part.appearance.cover,
+            part.appearance.feel,
         )
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from neurok.catalogue import generate
 from neurok.catalogue.checks import LEAST_VOLUME
-from neurok.catalogue.parts import Look, Part, Repeat
+from neurok.catalogue.parts import Appearance, Part, Repeat
 from neurok.generation.contacts import boxes_of, met_copies, spans_inside, surely_overlap
 from neurok.geometry import lie
 from neurok.modelling.booleans import to_manifold
@@ -13,7 +13,7 @@ from neurok.modelling.forms import mesh_of
 from neurok.modelling.shapes import Shape, box
 from neurok_lab.parts.part_frames import plain_forms
 
-LOOK = Look("brown", "brown", (0.4, 0.3, 0.2), "wood")
+LOOK = Appearance("brown", "brown", (0.4, 0.3, 0.2), "wood")
 
 
 def told(one: Shape, other: Shape) -> bool:

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from neurok.errors import FormatError, NeurokError
-from neurok.generation.augmentation import PLAIN
+from neurok.generation.framing import PLAIN
 from neurok.generation.photo import MARGIN, cut_out, photo_of, read_photo
 
 RED = (0.8, 0.1, 0.1)

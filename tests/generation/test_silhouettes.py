@@ -8,7 +8,7 @@ import pytest
 
 from neurok.catalogue.record import assembly_of
 from neurok.catalogue.vocabulary import CATEGORIES
-from neurok.generation.augmentation import PLAIN
+from neurok.generation.framing import PLAIN
 from neurok.generation.silhouettes import DOUBT, GRID, Outlines, colour_of, known_outlines, outline_of
 
 

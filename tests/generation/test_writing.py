@@ -8,7 +8,7 @@ import torch
 
 from neurok.catalogue import generate
 from neurok.generation.attachment import Attached
-from neurok.generation.context import ContextConfig, Words, asked_by, words_of
+from neurok.generation.context import ContextConfig, Words, conditioning_of, words_of
 from neurok.generation.fields import build_fields
 from neurok.generation.flow import FlowConfig
 from neurok.generation.lexicon import read
@@ -45,7 +45,7 @@ def loose(monkeypatch):
 
 
 def test_lists_are_trees_with_one_root(generator):
-    asked = asked_by(words_of(["a chair"] * 4))
+    asked = conditioning_of(words_of(["a chair"] * 4))
     lists = draw_lists(generator.part_list, asked, torch.Generator().manual_seed(0), warmth=1.0)
     for number in range(4):
         _, parts = list_words(lists, number)
@@ -56,14 +56,14 @@ def test_lists_are_trees_with_one_root(generator):
 
 def test_categories_and_looks_are_held_to_what_is_asked_for(generator):
     text = "a blue vase"
-    asked, request = asked_by(words_of([text] * 6)), request_of(read(text))
+    asked, request = conditioning_of(words_of([text] * 6)), request_of(read(text))
     lists = draw_lists(generator.part_list, asked, torch.Generator().manual_seed(0), request, warmth=1.0)
     assert all(list_words(lists, k)[0]["category"] == "vase" for k in range(6))
 
 
 def test_later_parts_do_not_change_what_was_known_before(generator, examples):
     lists = lists_of(examples[:1])
-    asked = asked_by([examples[0].words[0]])
+    asked = conditioning_of([examples[0].words[0]])
     full = generator.part_list(lists, asked)
     other = replace(lists, build=lists.build.clone())
     last = int(lists.count[0]) - 1
@@ -75,14 +75,14 @@ def test_later_parts_do_not_change_what_was_known_before(generator, examples):
 
 def test_words_that_are_not_there_do_not_count(generator, examples):
     lists, words = lists_of(examples[:1]), examples[0].words[0]
-    alone = generator.part_list(lists, asked_by([words]))
+    alone = generator.part_list(lists, conditioning_of([words]))
     long = Words(np.zeros((20, 384)), np.ones((20, 4), dtype=np.int64), np.zeros((20, 6)))
-    beside = generator.part_list(lists_of([examples[0]] * 2), asked_by([words, long]))
+    beside = generator.part_list(lists_of([examples[0]] * 2), conditioning_of([words, long]))
     torch.testing.assert_close(alone["material"][0], beside["material"][0], atol=1e-4, rtol=1e-4)
 
 
 def test_the_same_seed_gives_the_same_object(generator, loose):
-    asked = asked_by(words_of(["a pillow"]))
+    asked = conditioning_of(words_of(["a pillow"]))
 
     def written():
         dice = torch.Generator().manual_seed(3)
@@ -99,7 +99,7 @@ def test_parts_that_are_kept_keep_their_numbers(generator, examples):
     rows, _ = numbers_of(examples[:1], standard)
     kept = torch.ones(1, rows.shape[1], dtype=torch.bool)
     kept[0, 1] = False
-    asked = asked_by([None])
+    asked = conditioning_of([None])
     _, used = generator.numbers(lists, list_words(lists, 0)[1])
     written = generator.flow.sample(lists, asked, used, torch.Generator().manual_seed(0), given=rows, is_kept=kept)
     torch.testing.assert_close(written[0, 0], rows[0, 0])
@@ -109,7 +109,7 @@ def test_parts_that_are_kept_keep_their_numbers(generator, examples):
 @pytest.mark.slow
 def test_both_networks_can_learn_three_objects_by_heart(examples):
     torch.manual_seed(0)
-    lists, asked = lists_of(examples), asked_by([one.words[0] for one in examples])
+    lists, asked = lists_of(examples), conditioning_of([one.words[0] for one in examples])
     task = PartListTask(PartListConfig(context=ContextConfig(64, 2, 1, False), width=64, heads=2, depth=2))
     optimizer = torch.optim.AdamW(task.parameters(), 2e-3)
     losses = []
@@ -140,7 +140,7 @@ def test_the_flow_goes_on_from_where_parts_were_put_together(generator, examples
     lists = lists_of(examples[:1])
     used = torch.ones(*lists.build.shape[:2], generator.flow.mean.shape[1])
     goal = torch.full_like(used, 0.5)
-    asked = asked_by([None])
+    asked = conditioning_of([None])
 
     def together(time, rows):
         return goal - rows if 0.5 < time < 1.0 else None

@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import expm
 
-from neurok.geometry import lie, lie_torch
+from decoders import joint_nodes
+from neurok.geometry import lie
 from neurok.geometry.joint_tree import AT_REST, BASE_DOF, JointTree
 
 POSE = lie.rotation_about(np.array([0.6, 0.0, 0.8]), np.array([0.3, -0.2, 0.5]), 0.7)
@@ -56,9 +57,9 @@ def test_nodes_are_those_of_a_plain_recursion(seed, count):
 @given(st.integers(0, 9999), st.integers(1, 9))
 def test_the_torch_twin_moves_nodes_alike(seed, count):
     tree, q = random_tree(seed, count), np.random.default_rng(seed).normal(size=(2, count))
-    found = lie_torch.joint_nodes(tree, torch.from_numpy(q))
+    found = joint_nodes(tree, torch.from_numpy(q))
     np.testing.assert_allclose(found, tree.nodes(AT_REST, q), atol=1e-13)
-    np.testing.assert_array_equal(lie_torch.joint_nodes(tree, torch.from_numpy(q[1])), found[1])
+    np.testing.assert_array_equal(joint_nodes(tree, torch.from_numpy(q[1])), found[1])
 
 
 def test_nothing_moves_at_rest_without_any_round_off():
@@ -66,7 +67,7 @@ def test_nothing_moves_at_rest_without_any_round_off():
         tree = random_tree(seed, 8)
         expected = np.broadcast_to(np.eye(4), (1, 9, 4, 4))
         np.testing.assert_array_equal(tree.nodes(AT_REST, np.zeros((1, 8))), expected)
-        np.testing.assert_array_equal(lie_torch.joint_nodes(tree, torch.zeros(1, 8).double()), expected)
+        np.testing.assert_array_equal(joint_nodes(tree, torch.zeros(1, 8).double()), expected)
 
 
 @pytest.mark.parametrize("free", [False, True])

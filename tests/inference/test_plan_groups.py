@@ -124,4 +124,4 @@ def test_a_plan_has_the_joints_that_are_asked_for_and_only_corrections_of_a_pers
     )
     assert [body.joint for body in asked.above(0.03).bodies] == [body.joint for body in found.above(0.03).bodies]
     assert not replace(found, origin="edited").above(least).moving
-    assert len(found.above(0.03).likely(least).moving) == len(kept)
+    assert len(found.above(0.03).above(least).moving) == len(kept)

@@ -11,7 +11,7 @@ from neurok.catalogue import asset_of, generate
 from neurok.catalogue.record import assembly_of, record_of
 from neurok.core import Asset, Mesh
 from neurok.errors import NeurokError
-from neurok.generation.context import ContextConfig, asked_by
+from neurok.generation.context import ContextConfig, conditioning_of
 from neurok.generation.flow import FlowConfig
 from neurok.generation.part_list import PartListConfig
 from neurok.generation.vary import looked_at, read_source, vary
@@ -64,17 +64,17 @@ def test_an_edit_keeps_what_is_not_named_bit_for_bit(tmp_path, chair):
     made = vary(tmp_path / "chair.glb", edit="make the legs oak")[0]
     before, after = (record_of(one)["parts"] for one in (chair, made.assembly))
     assert [k for k, (a, b) in enumerate(zip(before, after, strict=True)) if a != b] == [1]
-    assert made.assembly.parts[1].look.material == "oak"
+    assert made.assembly.parts[1].appearance.material == "oak"
     np.testing.assert_array_equal(made.asset.mesh.bounds, asset_of(chair).mesh.bounds)
     assert made.bodies == 1
     assert record_of(assembly_of(json.loads(made.asset.provenance[LIST]))) == record_of(made.assembly)
-    assert made.understood == ("legs", "oak")
+    assert [use.word for use in made.words] == ["legs", "oak"]
 
 
 def test_edits_follow_each_other(chair):
     first = vary(chair, edit="wider")[0]
     second = vary(first.asset, edit="a red seat")[0]
-    assert second.assembly.parts[0].look.colour == "red"
+    assert second.assembly.parts[0].appearance.colour == "red"
     assert record_of(first.assembly)["parts"][1:] == record_of(second.assembly)["parts"][1:]
     assert np.ptp(second.assembly.bounds, axis=0)[0] > 1.1 * np.ptp(chair.bounds, axis=0)[0]
 
@@ -86,19 +86,19 @@ def test_variations_have_the_same_words_and_looks_and_differ(chair):
     assert not same(one.assembly, two.assembly)
     for made in (one, two):
         assert [part.name for part in made.assembly.parts] == [part.name for part in chair.parts]
-        assert [part.look for part in made.assembly.parts] == [part.look for part in chair.parts]
+        assert [part.appearance for part in made.assembly.parts] == [part.appearance for part in chair.parts]
 
 
 def test_variations_take_colours_from_the_text(chair):
     made = vary(chair, text="a chair with a red seat")[0]
-    assert made.assembly.parts[0].look.colour == "red"
-    assert made.assembly.parts[1].look == chair.parts[1].look
+    assert made.assembly.parts[0].appearance.colour == "red"
+    assert made.assembly.parts[1].appearance == chair.parts[1].appearance
 
 
 def test_nothing_changes_when_all_numbers_are_given(model, chair):
     """The flow has no way to go from there."""
     config = replace(REDRAWING, given=1.0, tries=1)
-    other = Redrawer(model, asked_by([None]), torch.Generator().manual_seed(0), config).vary(chair).assembly
+    other = Redrawer(model, conditioning_of([None]), torch.Generator().manual_seed(0), config).vary(chair).assembly
     for old, new in zip(chair.parts, other.parts, strict=True):
         np.testing.assert_allclose(new.centre, old.centre, atol=1e-5)
         np.testing.assert_allclose(new.size, old.size, atol=1e-5)
@@ -106,19 +106,21 @@ def test_nothing_changes_when_all_numbers_are_given(model, chair):
 
 def test_a_replaced_part_keeps_its_name_count_and_look(model, chair):
     config = replace(REDRAWING, tries=1)
-    drawer = Redrawer(model, asked_by([None]), torch.Generator().manual_seed(0), config)
+    drawer = Redrawer(model, conditioning_of([None]), torch.Generator().manual_seed(0), config)
     other = drawer.replace(chair, (3,), ("slatted",))
     for k, (old, new) in enumerate(zip(chair.parts, other.parts, strict=True)):
         assert (old is new) == (k != 3)
     assert other.parts[3].name == "back"
-    assert other.parts[3].look == chair.parts[3].look
+    assert other.parts[3].appearance == chair.parts[3].appearance
     assert other.parts[3].style[0] == "slatted"
     assert not np.array_equal(other.parts[3].code, chair.parts[3].code)
 
 
 def test_a_part_is_added_between_those_there_are(model, chair):
     config = replace(REDRAWING, tries=1, least=0.0)
-    other, number = Redrawer(model, asked_by([None]), torch.Generator().manual_seed(0), config).add(chair, ["armrest"])
+    other, number = Redrawer(model, conditioning_of([None]), torch.Generator().manual_seed(0), config).add(
+        chair, ["armrest"]
+    )
     assert other.parts[number].name == "armrest"
     assert other.parts[number].parent < number
     rest = [part for k, part in enumerate(other.parts) if k != number]
@@ -131,7 +133,7 @@ def test_a_part_is_added_between_those_there_are(model, chair):
 
 def test_an_unlikely_part_finds_no_place(model, chair):
     config = replace(REDRAWING, least=1.0)
-    assert Redrawer(model, asked_by([None]), torch.Generator(), config).add(chair, ["drawer"]) is None
+    assert Redrawer(model, conditioning_of([None]), torch.Generator(), config).add(chair, ["drawer"]) is None
 
 
 @pytest.mark.parametrize(

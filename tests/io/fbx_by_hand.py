@@ -79,9 +79,31 @@ def bending_strip(unit: float = 100.0) -> str:
     links += [(600, 100), (601, 600), (602, 600), (500, 601), (501, 602), (401, 400), (402, 401)]
     joined = "".join(f'C: "OO",{child},{parent}\n' for child, parent in links)
     joined += 'C: "OP",402,501, "Lcl Rotation"\nC: "OP",403,402, "d|Z"\n'
+    return _file(objects, joined, axes, unit)
+
+
+def _file(objects: str, joined: str, axes: str = "", unit: float = 100.0) -> str:
     return (
         "; FBX 7.4.0 project file\nFBXHeaderExtension: {\nFBXHeaderVersion: 1003\nFBXVersion: 7400\n}\n"
         f"GlobalSettings: {{\nVersion: 1000\nProperties70: {{\n{axes}"
         f'P: "UnitScaleFactor", "double", "Number", "",{unit:g}\n'
         f"}}\n}}\nObjects: {{\n{objects}}}\nConnections: {{\n{joined}}}\n"
     )
+
+
+def grouped_squares(levels: dict[str, bool], others: dict[str, bool]) -> str:
+    """Squares by name and whether they are shown; the first ones are levels of detail of one group."""
+    objects = 'Model: 50, "Model::group", "LodGroup" {\nVersion: 232\n}\n'
+    objects += 'NodeAttribute: 51, "NodeAttribute::group", "LodGroup" {\nVersion: 100\n}\n'
+    links = [(50, 0), (51, 50)]
+    for number, (name, is_shown) in enumerate([*levels.items(), *others.items()]):
+        x = 3.0 * number
+        objects += (
+            f'Geometry: {100 + number}, "Geometry::{name}", "Mesh" {{\n'
+            + numbers("Vertices", [[x, 0, 0], [x + 1, 0, 0], [x + 1, 1, 0], [x, 1, 0]])
+            + numbers("PolygonVertexIndex", [0, 1, 2, ~3])
+            + f'GeometryVersion: 124\n}}\nModel: {200 + number}, "Model::{name}", "Mesh" {{\nVersion: 232\n'
+            + f'Properties70: {{\nP: "Visibility", "Visibility", "", "A",{int(is_shown)}\n}}\n}}\n'
+        )
+        links += [(100 + number, 200 + number), (200 + number, 50 if name in levels else 0)]
+    return _file(objects, "".join(f'C: "OO",{child},{parent}\n' for child, parent in links))

@@ -245,3 +245,25 @@ def test_round_shapes_do_not_touch_what_hangs_on_them_at_rest(tmp_path, number):
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
     assert data.ncon == 0
+
+
+@pytest.mark.parametrize("name", ["chest", "laptop", "cabinet"])
+@pytest.mark.parametrize("pull", [(0, -9.81, 0), (0, 9.81, 0), (9.81, 0, 0)])
+def test_urdf_and_mjcf_of_one_object_come_to_rest_alike(tmp_path, name, pull):
+    from neurok.catalogue.samples import make_sample
+
+    asset, ends = chest() if name == "chest" else make_sample(name), []
+    for suffix in (".xml", ".urdf"):
+        formats.save(asset, tmp_path / f"{name}{suffix}")
+        model = mujoco.MjModel.from_xml_path(str(tmp_path / f"{name}{suffix}"))
+        model.opt.gravity[:] = pull
+        data = run(model, 2.0)
+        ends.append({model.joint(k).name: float(data.qpos[model.jnt_qposadr[k]]) for k in range(model.njnt)})
+    assert ends[1] == pytest.approx(ends[0], abs=0.02)
+
+
+def test_what_is_cut_back_in_urdf_stays_large_enough_to_be_hit(tmp_path):
+    formats.save(chest(), tmp_path / "chest.urdf")
+    spec = mujoco.MjSpec.from_file(str(tmp_path / "chest.urdf"))
+    lid = [geom for geom in spec.compile().geom_bodyid if geom == 2]
+    assert len(lid) == 1

@@ -7,7 +7,7 @@ import pytest
 
 from neurok.core import Material, MaterialField, Mesh
 from neurok.errors import NeurokError
-from neurok.kinematics.elastic import ElasticSpaceConfig, elastic_space, still_beside
+from neurok.kinematics.elastic import ElasticSpaceConfig, elastic_space, joined_parts
 from neurok.kinematics.elastic_modes import elastic_modes
 from neurok.kinematics.lattice import CORNERS, Lattice, LatticeConfig, brick_stiffness
 from neurok.kinematics.screws import Reduction, ScrewSpace
@@ -156,7 +156,9 @@ def test_a_cup_stays_empty_and_a_cushion_with_an_open_seam_is_filled():
     config, thin = LatticeConfig(cells=300, most_cells=900), 0.005
     masses = []
     for faces in (ball.faces, ball.faces[seam], ball.faces[mouth]):
-        masses.append(Lattice.of(Mesh(ball.vertices, faces), stuff, np.full(len(faces), thin), config).masses.sum())
+        masses.append(
+            Lattice.of(Mesh(ball.vertices, faces), stuff, np.full(len(faces), thin), config=config).masses.sum()
+        )
     assert masses[1] > 0.8 * masses[0]
     assert masses[2] < 0.2 * masses[0]
 
@@ -187,7 +189,7 @@ def test_learned_motions_join_the_modes():
         Reduction(np.eye(1), np.ones(1), 1.0),
     )
     more = elastic_space(
-        mesh, stuff, np.full(mesh.face_count, 0.01), left, third, ElasticSpaceConfig(modes=2, lattice=COARSE)
+        mesh, stuff, np.full(mesh.face_count, 0.01), left, third, config=ElasticSpaceConfig(modes=2, lattice=COARSE)
     )
     assert more.dim == 3
     np.testing.assert_allclose(more.frequencies[:2], space.frequencies, rtol=1e-3)
@@ -202,7 +204,7 @@ def test_a_part_bends_while_all_else_stands_still():
         np.concatenate([part.rest.faces, other.faces + part.rest.vertex_count]),
     )
     mine = np.arange(mesh.vertex_count) < part.rest.vertex_count
-    whole = still_beside(mesh, [(part, mine)])
+    whole = joined_parts(mesh, [(part, mine)])
     q = 0.5 * np.minimum(part.reach, 1.0) * np.array([1.0, -1.0, 0.5, 0.2])
     found = decode(whole, q)
     np.testing.assert_allclose(found[mine], decode(part, q), atol=1e-9)
@@ -230,7 +232,7 @@ def test_a_cushion_in_the_hollow_of_an_open_frame_is_as_heavy_as_alone():
     masses = []
     for mesh in (Mesh(cushion.vertices, cushion.faces), joined(Mesh(cushion.vertices, cushion.faces), tub)):
         stuff = MaterialField.uniform(RUBBER, mesh.vertex_count)
-        masses.append(Lattice.of(mesh, stuff, np.full(mesh.face_count, 1e-6), COARSE).masses.sum())
+        masses.append(Lattice.of(mesh, stuff, np.full(mesh.face_count, 1e-6), config=COARSE).masses.sum())
     assert masses[1] == pytest.approx(masses[0], rel=0.2)
 
 

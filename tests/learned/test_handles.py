@@ -8,7 +8,7 @@ from neurok.geometry.lie_torch import exponential
 from neurok.learned.deformation.handles import SLIGHT, TAIL, HandleConfig, HandleModel, Motion, blend, stiffness
 from neurok.learned.subject import subject_of
 from neurok.learned.view import ViewConfig, draw, stack
-from neurok_lab.train.losses import DeformationTask, PairTensors, Weights
+from neurok_lab.train.losses import DeformationTask, LossWeights, PairTensors
 
 SMALL = HandleConfig(width=32, heads=2, context_depth=2, slot_depth=1, slots=8)
 
@@ -184,7 +184,7 @@ def test_one_batch_can_be_learned(batch):
     first = float(task(batch).relative)
     for step in range(400):
         set_rates(optimizers, config, step)
-        terms = task(batch, Weights(), 0.05 * torch.randn(4, SMALL.slots))
+        terms = task(batch, LossWeights(), 0.05 * torch.randn(4, SMALL.slots))
         for optimizer in optimizers:
             optimizer.zero_grad()
         terms.loss.backward()

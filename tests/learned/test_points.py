@@ -9,7 +9,7 @@ from neurok.learned.deformation.batch import PairTensors, Rest
 from neurok.learned.deformation.points import Cloud, PointConfig, PointModel, follow, spread
 from neurok.learned.subject import subject_of
 from neurok.learned.view import ViewConfig, draw, stack
-from neurok_lab.train.losses import DeformationTask, Weights
+from neurok_lab.train.losses import DeformationTask, LossWeights
 
 SMALL = PointConfig(width=32, heads=2, tokens=6, latent=4, prior_depth=1, pose_depth=1, decoder_depth=1, octaves=4)
 
@@ -157,7 +157,7 @@ def test_one_batch_can_be_learned(batch):
     first = float(task(few).relative.detach())
     for step in range(200):
         set_rates(optimizers, config, step)
-        terms = task(few, Weights(), torch.randn(4, 24))
+        terms = task(few, LossWeights(), torch.randn(4, 24))
         for optimizer in optimizers:
             optimizer.zero_grad()
         terms.loss.backward()

@@ -2,17 +2,17 @@
 
 import numpy as np
 
-from neurok.modelling import appearance as looks
+from neurok.modelling import surfaces
 from neurok.modelling.builder import Builder
 from neurok.modelling.shapes import box
 
 
 def hinged_boxes() -> Builder:
     builder = Builder("thing")
-    body = builder.part("body").add(box((1, 1, 1)), looks.wood("oak"))
+    body = builder.part("body").add(box((1, 1, 1)), surfaces.wood("oak"))
     lid = builder.part("lid", body, "revolute", (1, 0, 0), (0, 0.5, -0.5), -1.5, 0.0)
-    lid.add([box((1, 0.1, 1), (0, 0.55, 0)), box((0.1, 0.1, 0.1), (0, 0.65, 0.4))], looks.metal("brass"))
-    builder.part("lid", lid, "continuous", (0, 1, 0)).add(box((0.2, 0.2, 0.2), (0, 0.7, 0)), looks.wood("oak"))
+    lid.add([box((1, 0.1, 1), (0, 0.55, 0)), box((0.1, 0.1, 0.1), (0, 0.65, 0.4))], surfaces.metal("brass"))
+    builder.part("lid", lid, "continuous", (0, 1, 0)).add(box((0.2, 0.2, 0.2), (0, 0.7, 0)), surfaces.wood("oak"))
     return builder
 
 

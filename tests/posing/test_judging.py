@@ -6,7 +6,7 @@ import pytest
 import neurok
 from neurok.catalogue.samples import make_sample
 from neurok.core import Asset
-from neurok.posing.verdict import Judge, Verdict, to_vertices
+from neurok.posing.verdict import PoseJudge, PoseVerdict, to_vertices
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def test_a_wish_that_joints_cannot_meet_is_a_poor_fit(laptop):
 
 
 def test_stretched_faces_are_torn_and_parts_that_float_came_off(laptop):
-    judge = Judge(laptop.mesh)
+    judge = PoseJudge(laptop.mesh)
     x = laptop.mesh.vertices.copy()
     assert judge.torn(x) == 0.0
     assert judge.apart(x) == 0
@@ -50,7 +50,7 @@ def test_stretched_faces_are_torn_and_parts_that_float_came_off(laptop):
 def test_a_cloud_of_the_rest_shape_is_no_way_at_all(laptop):
     from neurok.geometry.sampling import sample_surface
 
-    judge, rest = Judge(laptop.mesh), laptop.mesh
+    judge, rest = PoseJudge(laptop.mesh), laptop.mesh
     points = sample_surface(rest.vertices, rest.faces, 8000, np.random.default_rng(5)).interpolate(rest.vertices)
     moved = points + [0.2 * rest.size, 0.0, 0.0]
     near, far = judge.to_points(points, False), judge.to_points(moved, False)
@@ -58,5 +58,5 @@ def test_a_cloud_of_the_rest_shape_is_no_way_at_all(laptop):
 
 
 def test_what_waits_is_told():
-    verdict = Verdict(0.24, waits=(("tray", "door"),))
+    verdict = PoseVerdict(0.24, obstructions=(("tray", "door"),))
     assert verdict.sentence == "poor fit: 24% of the way; tray waits for door"

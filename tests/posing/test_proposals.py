@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial import cKDTree
 
 from neurok.geometry.lie import axis_angle_matrix
-from neurok.posing.proposals import PartsAndTarget, ProposalConfig, improve_by_proposals, part_proposals
+from neurok.posing.refine import PartsAndTarget, PlacementConfig, improve_by_proposals, part_proposals
 
 
 def plate(at, size, seed: int) -> np.ndarray:
@@ -68,10 +68,10 @@ def test_a_part_is_proposed_the_motion_of_its_neighbour():
 def test_what_may_not_move_or_is_near_stays():
     target = opened(-90.0)
     for problem, config in (
-        (problem_of(target, movable=(True, False)), ProposalConfig()),
-        (problem_of(target), ProposalConfig(far=1.0)),
-        (problem_of(target), ProposalConfig(improvement=0.0)),
-        (problem_of(target), ProposalConfig(least_points=10_000)),
+        (problem_of(target, movable=(True, False)), PlacementConfig()),
+        (problem_of(target), PlacementConfig(far=1.0)),
+        (problem_of(target), PlacementConfig(improvement=0.0)),
+        (problem_of(target), PlacementConfig(least_points=10_000)),
     ):
         found = improve_by_proposals(problem, STILL, config)
         np.testing.assert_array_equal(found[0], STILL[0])
@@ -79,7 +79,7 @@ def test_what_may_not_move_or_is_near_stays():
 
 
 def test_every_proposal_is_rigid_and_turns_keep_an_edge():
-    config = replace(ProposalConfig(), slides=())
+    config = replace(PlacementConfig(), slides=())
     rotations, translations = part_proposals(problem_of(REST), STILL, 1, LID, config)
     assert len(rotations) == 3 * 4 * len(config.angles)
     products = rotations @ rotations.swapaxes(1, 2)

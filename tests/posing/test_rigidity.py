@@ -4,9 +4,8 @@ import pytest
 from neurok.core.mesh import Mesh
 from neurok.geometry.lie import apply, fit_rigid
 from neurok.geometry.sampling import sample_surface
-from neurok.posing.components import Components
+from neurok.posing.components import Components, RigidityConfig, prefer_rigid, rigid_components
 from neurok.posing.registration import HoldOut
-from neurok.posing.rigidity import RigidityConfig, prefer_rigid, rigid_components
 
 BOTH, NEITHER = np.array([True, True]), np.array([False, False])
 

@@ -7,6 +7,7 @@ import neurok
 from neurok.catalogue.samples import make_sample
 from neurok.core import Mesh
 from neurok.errors import NeurokError
+from neurok.geometry.level_set import surface_nets
 from neurok.geometry.lie import axis_angle_matrix
 from neurok.geometry.sampling import sample_surface
 from neurok.io import save
@@ -209,3 +210,41 @@ def test_bones_are_tried_where_the_space_had_little_to_say(monkeypatch, loose, r
     found = verbs._refined([start(space)], np.zeros((10, 3)), 0, verbs.PoseConfig())
     assert found.space is {"space": space, "bones": bones}[kept]
     assert found.residual == ends[id(found.space)]
+
+
+def test_what_is_hard_and_has_no_joint_is_bent_only_when_that_is_asked_for():
+    solid = box((0.4, 0.2, 0.3))
+    block = Mesh(solid.vertices, solid.faces, name="steel_block")
+    leaning = block.vertices + [0.3, 0.0, 0.0] * block.vertices[:, 1:2]
+    with pytest.raises(NeurokError, match="--deform"):
+        pose(block, target=points_of(block.with_vertices(leaning)))
+
+
+def scanned_laptop(angle: float) -> Mesh:
+    """One closed piece without names, as a scanner makes it: base and lid run into each other at the hinge."""
+    turn = axis_angle_matrix(np.array([1.0, 0.0, 0.0]), np.radians(-angle))
+    hinge = np.array([0.0, 0.02, -0.11])
+
+    def distance(x: np.ndarray, centre: tuple, half: tuple) -> np.ndarray:
+        outside = np.abs(x - np.array(centre)) - np.array(half)
+        return np.linalg.norm(np.maximum(outside, 0.0), axis=1) + np.minimum(outside.max(axis=1), 0.0)
+
+    def field(x: np.ndarray) -> np.ndarray:
+        base = distance(x, (0.0, 0.009, 0.0), (0.16, 0.009, 0.11))
+        lid = distance((x - hinge) @ turn, (0.0, 0.002, 0.11), (0.158, 0.005, 0.108))
+        return np.minimum(base, lid)
+
+    return Mesh(*surface_nets(field, np.array([[-0.2, -0.02, -0.26], [0.2, 0.26, 0.15]]), 0.005), name="laptop")
+
+
+@pytest.mark.slow
+def test_the_hinge_of_a_scan_turns_and_nothing_of_it_crumples():
+    scan, wanted = scanned_laptop(100.0), scanned_laptop(60.0)
+    found = pose(scan, target=points_of(wanted))
+    edges = found.space.rest.faces[:, [0, 1, 1, 2, 2, 0]].reshape(-1, 2)
+    lengths = [
+        np.linalg.norm(x[edges[:, 0]] - x[edges[:, 1]], axis=1) for x in (found.space.rest.vertices, found.vertices)
+    ]
+    assert found.status == "ok"
+    np.testing.assert_allclose(lengths[1], lengths[0], atol=1e-6)
+    assert abs(np.degrees(found.q[0])) == pytest.approx(40.0, abs=5.0)

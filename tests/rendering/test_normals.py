@@ -7,7 +7,7 @@ import trimesh
 from neurok.core import Mesh
 from neurok.core.mesh import Authored
 from neurok.geometry.operators import face_normals
-from neurok.rendering.normals import authored_turns, find_corners
+from neurok.rendering.gpu_mesh import authored_turns, find_corners
 
 
 def split(vertices, faces, **fields):

@@ -132,12 +132,12 @@ def test_all_mistakes_are_told_at_once_with_their_place(tmp_path):
         read_scene(path)
     text = str(caught.value)
     for words in (
-        "'secnds' is unknown; did you mean 'seconds'?",
+        "'secnds' is unknown. Did you mean 'seconds'?",
         "fps must be positive",
         "integrator must be one of auto, gauss",
         "world.gravity must have 3 numbers",
         "world.ground must hold keys",
-        "'objects[0].pth' is unknown; did you mean 'path'?",
+        "'objects[0].pth' is unknown. Did you mean 'path'?",
         "objects[0].path is missing",
         "objects[0].density must be positive, got 0",
         "objects[0].drop must be a number or auto",
@@ -235,7 +235,7 @@ def test_materials_are_names_or_numbers(tmp_path):
         ("{base: stel}", "objects[0].materials.base: There is no material 'stel'; the nearest are steel"),
         ("{base: {young: 0}}", "objects[0].materials.base.young must be positive, got 0"),
         ("{base: {density: 1e-30}}", "objects[0].materials.base.density must lie between 0.1 and 30000 kg/m^3"),
-        ("{base: {densty: 3}}", "did you mean 'density'?"),
+        ("{base: {densty: 3}}", "Did you mean 'density'?"),
         ("{base: [1]}", "objects[0].materials.base must be a word"),
     ],
 )

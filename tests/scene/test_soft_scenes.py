@@ -15,7 +15,9 @@ def placed(**fields):
 def test_a_pillow_is_soft_without_a_word_and_says_so():
     ready, body = placed()
     assert body.poses.kind == "elastic"
-    assert "--material" in ready.matter[0]
+    (of,) = ready.reports[0].matter
+    assert of["is_soft"]
+    assert of["reason"]
 
 
 @pytest.mark.parametrize("fields", [{"space": "rigid"}, {"materials": {"all": "steel"}}])

@@ -120,7 +120,7 @@ def test_run_record_pause_and_download_what_others_can_use(window, tmp_path):
     assert window.scene.mode == "running"
     window.page.get_by_text("real time", exact=False).wait_for()
     window.tab("Record")
-    window.click("Stop recording")
+    window.click("Stop")
     until(lambda: window.scene.playback.recording is not None)
     window.click("Pause")
     until(lambda: window.scene.mode == "paused")

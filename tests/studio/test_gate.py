@@ -1,9 +1,11 @@
 """Who gets through the door of the studio, and who does not."""
 
 import asyncio
+import socket
 
 import pytest
 
+from neurok.errors import NeurokError
 from neurok.studio.server import COOKIE, AccessGate, Head, admit, is_loopback
 
 
@@ -18,6 +20,8 @@ def head(path="/", **headers):
         (head(host="127.0.0.1:8080"), None, "pass"),
         (head(host="localhost:8080"), None, "pass"),
         (head(host="evil.example:8080"), None, "refuse"),  # a name that was made to lead here
+        (head(host="[::1"), None, "refuse"),
+        (head(host="127.0.0.1:1", upgrade="websocket", origin="http://[::1"), None, "refuse"),
         (head(host="127.0.0.1:1", upgrade="websocket", origin="http://127.0.0.1:1"), None, "pass"),
         (head(host="127.0.0.1:1", upgrade="websocket", origin="http://evil.example"), None, "refuse"),
         (head(host="127.0.0.1:1", upgrade="websocket"), None, "refuse"),
@@ -104,3 +108,36 @@ def test_the_page_comes_with_our_script_and_its_true_length():
         inner.close()
 
     asyncio.run(asyncio.wait_for(go(), 20))
+
+
+def answer_of(port, lines):
+    """The first line that a port answers."""
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as stream:
+        stream.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
+        return stream.recv(4096).split(b"\r\n")[0].decode()
+
+
+@pytest.mark.slow
+def test_every_port_of_the_studio_refuses_foreign_pages_and_too_many_people(capfd):
+    pytest.importorskip("viser", reason="viser is not installed: there is no studio")
+    from neurok.studio.config import StudioConfig
+    from neurok.studio.server import StudioServer
+
+    upgrade = ["Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13"]
+    upgrade += ["Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Protocol: viser-v0"]
+    server = StudioServer(config=StudioConfig(sessions=2))
+    try:
+        inner, outer = server.viser.get_port(), server.port
+        for port in (inner, outer):
+            ask = ["GET / HTTP/1.1", f"Host: 127.0.0.1:{port}"]
+            assert "403" in answer_of(port, [*ask, *upgrade, "Origin: http://evil.example"])
+            assert ("200" in answer_of(port, ask)) == (port == outer)
+            assert "403" in answer_of(port, ["GET / HTTP/1.1", "Host: [::1"])
+        own = [*upgrade, f"Origin: http://127.0.0.1:{outer}"]
+        assert "101" in answer_of(outer, ["GET / HTTP/1.1", f"Host: 127.0.0.1:{outer}", *own])
+        assert [server._seats.acquire(blocking=False) for _ in range(3)].count(True) <= 2
+    finally:
+        server.stop()
+    assert "Traceback" not in capfd.readouterr().err
+    with pytest.raises(NeurokError, match="--host"):
+        StudioServer(host="")

@@ -12,7 +12,7 @@ from neurok.core import MaterialField, Mesh, Surface, material
 from neurok.geometry import lie
 from neurok.io import load
 from neurok.studio.config import CONFIG
-from neurok.studio.view import View, body_colors, material_colors
+from neurok.studio.view import StudioView, body_colors, material_colors
 
 
 class Notes:
@@ -44,14 +44,14 @@ def notes():
 @pytest.mark.parametrize(("up", "unit"), [("y", 1.0), ("z", 0.001)])
 def test_objects_of_any_frame_are_shown_upright_and_as_large_as_all(notes, up, unit):
     gate = make_gate(up, unit)
-    view = View(notes, CONFIG)
+    view = StudioView(notes, CONFIG)
     view.show(gate.mesh)
     shown = view.shown(gate.mesh.vertices)
     assert np.linalg.norm(np.ptp(shown, axis=0)) == pytest.approx(1.0)
     np.testing.assert_allclose(view.meant(shown), gate.mesh.vertices, atol=1e-9 * gate.mesh.size)
     top = int((gate.mesh.vertices @ gate.mesh.up_vector).argmax())
     assert shown[top, 1] == pytest.approx(shown[:, 1].max())
-    reference = View(Notes(), CONFIG)
+    reference = StudioView(Notes(), CONFIG)
     reference.show(make_gate().mesh)
     np.testing.assert_allclose(shown, reference.shown(make_gate().mesh.vertices), atol=1e-9)
 
@@ -59,7 +59,7 @@ def test_objects_of_any_frame_are_shown_upright_and_as_large_as_all(notes, up, u
 @pytest.mark.parametrize("up", ["y", "z"])
 def test_rigid_parts_are_moved_as_wholes_and_land_where_their_vertices_are(notes, up):
     gate = make_gate(up)
-    view = View(notes, CONFIG)
+    view = StudioView(notes, CONFIG)
     view.show(gate.mesh, body_colors(2))
     moved = gate.pose(np.array([0.7])).vertices
     view.move(moved)
@@ -73,7 +73,7 @@ def test_rigid_parts_are_moved_as_wholes_and_land_where_their_vertices_are(notes
 
 def test_what_bends_is_sent_by_its_vertices_in_their_order(notes):
     gate = make_gate()
-    view = View(notes, CONFIG)
+    view = StudioView(notes, CONFIG)
     added = []
     view.added = lambda part, node: added.append(part)
     view.show(gate.mesh)
@@ -90,7 +90,7 @@ def test_what_bends_is_sent_by_its_vertices_in_their_order(notes):
 
 def test_what_has_bent_gets_its_texture_again_when_it_stands_still(notes, tmp_path):
     gate = make_gate()
-    view = View(notes, CONFIG)
+    view = StudioView(notes, CONFIG)
     told = []
     view.added = lambda part, node: told.append(node)
     view.show(gate.mesh)
@@ -144,7 +144,7 @@ def skinned(node):
 
 def test_a_large_part_that_bends_is_sent_by_bones_and_is_where_its_vertices_are(notes):
     mesh = sheet()
-    view = View(notes, FEW)
+    view = StudioView(notes, FEW)
     view.show(mesh)
     bent = mesh.vertices.copy()
     bent[:, 2] = 0.15 * np.sin(2.5 * bent[:, 0]) * bent[:, 1]
@@ -159,7 +159,7 @@ def test_a_large_part_that_bends_is_sent_by_bones_and_is_where_its_vertices_are(
 
 def test_bones_that_say_too_little_are_given_up_for_the_vertices(notes):
     mesh = sheet()
-    view = View(notes, FEW)
+    view = StudioView(notes, FEW)
     told = []
     view.added = lambda part, node: told.append(node)
     view.show(mesh)
@@ -176,7 +176,7 @@ def test_bones_that_say_too_little_are_given_up_for_the_vertices(notes):
 @pytest.mark.parametrize("up", ["y", "z"])
 def test_axes_are_drawn_on_the_lines_of_joints(notes, up):
     gate = make_gate(up)
-    view = View(notes, CONFIG)
+    view = StudioView(notes, CONFIG)
     view.show(gate.mesh)
     view.show_joints(plan_of_joints(gate), None, 1)
     ((start, end),) = notes.nodes["/joints/1"].values[0]

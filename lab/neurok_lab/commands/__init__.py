@@ -32,6 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "train generation": ("neurok_lab.commands.train:TrainGeneration", "train generation from words and pictures"),
     "train parts": ("neurok_lab.commands.train:TrainParts", "train the autoencoder of household parts"),
     "train pieces": ("neurok_lab.commands.train:TrainPieces", "train the grouping of raw pieces into bodies"),
+    "train views": ("neurok_lab.commands.train:TrainViews", "train what sees motion from outside"),
     "train plan": ("neurok_lab.commands.train:TrainPlan", "calibrate the joints of body plans"),
     "train ranking": ("neurok_lab.commands.train:TrainRanking", "fit the ranking of the geometric joint search"),
     "train ship": ("neurok_lab.commands.train:TrainShip", "export weights of a training run with a card"),

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import tyro
 
 from neurok.cli.flags import JsonFlag, NeededOut, RayFlag, SeedFlag, arg
-from neurok.cli.report import counting, progress, say
+from neurok.cli.outputs import counting, progress, say
 
 if TYPE_CHECKING:
     from neurok.core import Asset, Mesh
-    from neurok_lab.data.still import Source
+    from neurok_lab.data.still import StillSource
 
 
 @dataclass
@@ -67,7 +67,7 @@ class DataBuild:
         keys = ("recipe", "seed", "items", "bytes", "tally", "rejected")
         return {"out": str(self.out), "seconds": seconds, **{key: manifest[key] for key in keys}}
 
-    def _still(self) -> list[Source]:
+    def _still(self) -> list[StillSource]:
         """The files whose joints are to be found, and who finds them."""
         folders = [folder for several in self.articulate for folder in several]
         if not folders:
@@ -154,11 +154,12 @@ class DataHousehold:
 
     def _add_real(self) -> int:
         from neurok.hub import load_model
+        from neurok_lab.parts import WEIGHTS
         from neurok_lab.train.household_fitted import build_real
 
         assert self.real is not None
         with counting("real models", json=self.json) as tell:
-            found = build_real(self.out, self.real, load_model("parts"), tell)
+            found = build_real(self.out, self.real, load_model(WEIGHTS), tell)
         kept = sum("iou" in one for one in found.values())
         say(f"{self.out}: {kept} of {len(found)} real models fit well and were added", json=self.json)
         return kept

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import tyro
 
 from neurok.cli.flags import JsonFlag, OutFlag, arg
-from neurok.cli.report import progress, say
+from neurok.cli.outputs import progress, say
 from neurok.dynamics.particles.engine_config import parse_resolution
 from neurok.scene.description import ActionName
 
@@ -145,7 +145,8 @@ class EvaluateMotions(_Evaluate):
 
     methods: str = "search,infer,articulate,parts"
     """Comma-separated: infer, articulate, search (alone), parts (true parts given), unasked (without the grouping
-    network), rules (bodies by rules), surface (everything fused into one surface first)."""
+    network), rules (bodies by rules), surface (everything fused into one surface first), blind (the
+    same without views)."""
 
     categories: bool = False
     """Also a row for each category."""

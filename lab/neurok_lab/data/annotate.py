@@ -11,7 +11,7 @@ from typing import Literal
 
 import numpy as np
 
-from neurok.bodyplan.config import LIKELY
+from neurok.bodyplan.config import SIMULATED
 from neurok.bodyplan.contacts import subtree
 from neurok.bodyplan.hypothesis import LEAST_SLIDE, LEAST_TURN, Hypothesis, clip_limits
 from neurok.bodyplan.search import Search
@@ -33,7 +33,7 @@ class SelfMade:
     digest: str = ""
     """Of the weights."""
 
-    sure: float = LIKELY
+    sure: float = SIMULATED
 
     @staticmethod
     def by(method: Method = "auto", weights: str | Path | None = None) -> SelfMade:

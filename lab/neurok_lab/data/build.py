@@ -21,7 +21,7 @@ from neurok.folders.processes import spread
 from neurok.io.files import write_files
 from neurok.learned.subject import subject_of
 from neurok_lab.data.shards import MANIFEST, VERSION, Item, encode_asset, encode_subject, shard_name, write_shard
-from neurok_lab.data.still import Source, find_sources
+from neurok_lab.data.still import StillSource, find_sources
 from neurok_lab.worlds import articulated, soft
 
 
@@ -66,12 +66,12 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
-class Plan:
+class BuildPlan:
     """Everything a worker needs to make any shard."""
 
     recipe: Recipe
     seed: int
-    sources: tuple[Source, ...]
+    sources: tuple[StillSource, ...]
 
     @property
     def slots(self) -> int:
@@ -100,7 +100,7 @@ def build(
     workers: int = 1,
     ray_address: str | None = None,
     progress: Progress | None = None,
-    still: Sequence[Source] = (),
+    still: Sequence[StillSource] = (),
 ) -> dict[str, Any]:
     """Make (or finish) the data set in a folder and return its manifest.
 
@@ -118,7 +118,7 @@ def build(
     if seed < 0:
         raise NeurokError(f"The seed must be 0 or more, got {seed}.")
     folder = Path(out)
-    plan = Plan(recipe, seed, (*(s for f in recipe.folders for s in find_sources(f)), *still))
+    plan = BuildPlan(recipe, seed, (*(s for f in recipe.folders for s in find_sources(f)), *still))
     if plan.slots == 0:
         raise NeurokError(
             f"The recipe '{recipe.name}' makes nothing by itself; add folders of real assets with --add, or of meshes "
@@ -147,7 +147,7 @@ def build(
     return manifest
 
 
-def make_shard(plan: Plan, number: int) -> Made:
+def make_shard(plan: BuildPlan, number: int) -> Made:
     """One shard, from nothing but the plan and its number."""
     items: list[Item] = []
     rejected: Counter[str] = Counter()
@@ -162,7 +162,7 @@ def make_shard(plan: Plan, number: int) -> Made:
     return Made(number, write_shard(items), len(items), dict(sorted(rejected.items())), dict(sorted(tally.items())))
 
 
-def _make(plan: Plan, slot: int) -> tuple[list[Asset], list[str]]:
+def _make(plan: BuildPlan, slot: int) -> tuple[list[Asset], list[str]]:
     """The assets of a slot, and why others were turned away."""
     recipe = plan.recipe
     if slot < recipe.articulated:
@@ -175,7 +175,7 @@ def _make(plan: Plan, slot: int) -> tuple[list[Asset], list[str]]:
     return ([] if asset is None else [asset]), reasons
 
 
-def _draw(families: Mapping[str, str], plan: Plan, place: int) -> tuple[str, int, int]:
+def _draw(families: Mapping[str, str], plan: BuildPlan, place: int) -> tuple[str, int, int]:
     """Family, seed and index of the instance at a place; families take turns."""
     names = _wanted(families, plan.recipe)
     return names[place % len(names)], plan.seed, place
@@ -200,7 +200,7 @@ def _item(index: int, asset: Asset) -> Item:
     return Item(index, info, encode_asset(asset), encode_subject(subject_of(asset, seed=index)))
 
 
-def _claim(folder: Path, plan: Plan) -> None:
+def _claim(folder: Path, plan: BuildPlan) -> None:
     """Refuse a folder that holds another build; clean up what a killed one left half-written."""
     recipe = replace(plan.recipe, folders=())
     wish = {"recipe": repr(recipe), "seed": plan.seed, "sources": [Path(s.path).name for s in plan.sources]}
@@ -264,7 +264,7 @@ def _store(folder: Path, made: Made) -> dict[str, Any]:
     return entry
 
 
-def _manifest(plan: Plan, entries: list[dict[str, Any]]) -> dict[str, Any]:
+def _manifest(plan: BuildPlan, entries: list[dict[str, Any]]) -> dict[str, Any]:
     rejected: Counter[str] = Counter()
     tally: Counter[str] = Counter()
     for entry in entries:

@@ -22,7 +22,7 @@ from jaxtyping import UInt8
 from neurok.catalogue import Assembly, asset_of
 from neurok.core import Mesh
 from neurok.errors import FormatError, NeurokError
-from neurok.generation.pictures import SIDE, View, take_pictures
+from neurok.generation.pictures import SIDE, CameraView, take_pictures
 from neurok.io import load
 from neurok.io.files import write_files
 from neurok_lab.data.household import is_real
@@ -74,7 +74,7 @@ class PictureRow:
     view: int
 
 
-def draw_views(name: str, config: PictureConfig) -> list[View]:
+def draw_views(name: str, config: PictureConfig) -> list[CameraView]:
     """The views of an object."""
     out = []
     for number in range(config.views):
@@ -83,7 +83,7 @@ def draw_views(name: str, config: PictureConfig) -> list[View]:
         spans = ((-reach, reach), ELEVATION, FOV, MARGIN, LIGHT_TURN)
         with_sky, with_ground = rng.random(2) < (SKY_SHARE, GROUND_SHARE)
         azimuth, elevation, fov, margin, turn = (float(rng.uniform(low, high)) for low, high in spans)
-        out.append(View(azimuth, elevation, fov, margin, turn, bool(with_sky), bool(with_ground)))
+        out.append(CameraView(azimuth, elevation, fov, margin, turn, bool(with_sky), bool(with_ground)))
     return out
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from neurok.catalogue.appearance import colour_words, rgb_of
-from neurok.catalogue.parts import Assembly, Look, Part, Repeat
+from neurok.catalogue.parts import Appearance, Assembly, Part, Repeat
 from neurok.catalogue.vocabulary import PART_NAMES
 from neurok.core import Asset, Mesh
 from neurok.core.select import Region, regions_of
@@ -159,7 +159,7 @@ class Single:
     """A closed solid [m] that may be one of several."""
 
     solid: Shape
-    look: Look
+    appearance: Appearance
     name: str
     repeat: Repeat = field(default_factory=Repeat)
     """How often it stands there, this one first."""
@@ -226,8 +226,8 @@ Way = tuple[Single, Repeat, list[Single]]
 
 
 def _is_alike(one: Single, other: Single) -> bool:
-    looks_same = one.look.material == other.look.material and one.name == other.name
-    colour = float(np.abs(np.subtract(one.look.rgb, other.look.rgb)).max())
+    looks_same = one.appearance.material == other.appearance.material and one.name == other.name
+    colour = float(np.abs(np.subtract(one.appearance.rgb, other.appearance.rgb)).max())
     return looks_same and colour < REPEAT_COLOUR and abs(one.area - other.area) < REPEAT_AREA * one.area
 
 
@@ -380,12 +380,12 @@ def real_assembly(thing: Asset | Path, category: str, stuff: Mapping[str, str]) 
     mesh = (thing if isinstance(thing, Asset) else load(thing)).mesh
     found: list[Single] = []
     for region in regions_of(mesh):
-        look, name = look_of(mesh, region, stuff[region.name]), name_of(region)
+        finish, name = look_of(mesh, region, stuff[region.name]), name_of(region)
         for faces in pieces_of(mesh, region):
             places = np.asarray(mesh.vertices, dtype=np.float64)
             solid = closed_solid(places, mesh.faces[faces], capped=category not in VESSELS)
             if solid is not None and np.ptp(solid.bounds, axis=0).max() > PART_SMALLEST * mesh.size:
-                found.append(Single(solid, look, name))
+                found.append(Single(solid, finish, name))
     if not found:
         raise NeurokError(f"'{mesh.name}' has no part with a surface.")
     found.sort(key=lambda one: -float(np.prod(one.size)))
@@ -428,12 +428,12 @@ def _grouped(
     return group
 
 
-def look_of(mesh: Mesh, region: Region, stuff: str) -> Look:
+def look_of(mesh: Mesh, region: Region, stuff: str) -> Appearance:
     """The mean colour of a region on a screen, and the nearest colour word; its material as given."""
     rgb = tuple(float(x) for x in mean_colour(mesh, region))
     words = list(colour_words())
     word = words[int(np.argmin([np.linalg.norm(np.subtract(rgb_of(w), rgb)) for w in words]))]
-    return Look(colour_words()[word], word, rgb, stuff)  # type: ignore[arg-type]
+    return Appearance(colour_words()[word], word, rgb, stuff)  # type: ignore[arg-type]
 
 
 def mean_colour(mesh: Mesh, region: Region) -> Float[np.ndarray, "3"]:
@@ -477,7 +477,7 @@ def _placed(found: list[Single]) -> list[Part]:
                 one.size,
                 one.centre,
                 np.eye(3),
-                one.look,
+                one.appearance,
                 repeat=one.repeat,
                 parent=parent,
                 meets=meets,

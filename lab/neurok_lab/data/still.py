@@ -168,7 +168,7 @@ class JointFinder(Protocol):
 
 
 @dataclass(frozen=True)
-class Source:
+class StillSource:
     """One thing on disk that may hold motion, or that stands still and is given joints by a finder."""
 
     path: str
@@ -207,7 +207,7 @@ class Source:
         return {"family": family, "license": self.license, "source": Path(self.path).name, **more, **asset.provenance}
 
 
-def find_still_sources(folders: Sequence[str | Path], finder: JointFinder) -> list[Source]:
+def find_still_sources(folders: Sequence[str | Path], finder: JointFinder) -> list[StillSource]:
     """Every mesh below the folders, in the order of their names; their joints are to be found."""
     found = []
     for folder in folders:
@@ -217,11 +217,11 @@ def find_still_sources(folders: Sequence[str | Path], finder: JointFinder) -> li
         paths = sorted(path for path in root.rglob("*") if path.suffix.lower() in MESHES)
         if not paths:
             raise NeurokError(f"'{folder}' holds no mesh: {', '.join(MESHES)}.")
-        found += [Source(str(path), finder) for path in paths]
+        found += [StillSource(str(path), finder) for path in paths]
     return found
 
 
-def find_sources(folder: str | Path) -> list[Source]:
+def find_sources(folder: str | Path) -> list[StillSource]:
     """Every readable asset below a folder, in the order of their names.
 
     A folder with ``mobility_v2.json`` is one PartNet-Mobility object; numbered ``name_0001.obj`` files are a sequence,
@@ -230,7 +230,7 @@ def find_sources(folder: str | Path) -> list[Source]:
     root = Path(folder)
     if not root.is_dir():
         raise NeurokError(f"'{folder}' is not a folder; give one that holds assets.")
-    found = [Source(path) for path in _paths(root)]
+    found = [StillSource(path) for path in _paths(root)]
     if not found:
         raise NeurokError(
             f"'{folder}' holds no asset that can move: {', '.join(SINGLE_FILES)}, PartNet-Mobility folders or numbered "

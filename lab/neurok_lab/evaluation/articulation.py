@@ -165,9 +165,10 @@ def find_joint_method(name: str, objects: Iterable[str] = ()) -> JointMethod:
 
 def plan_weights(objects: Iterable[str]) -> dict[str, Any]:
     """The networks behind a plan that have not learned from any of these objects, as arguments of ``plan``."""
-    from neurok.hub import load_model
+    from neurok.hub import has_weights, load_model
 
-    names, objects = {"joint_weights": "articulation", "piece_weights": "pieces"}, set(objects)
+    names, objects = {"joint_weights": "articulation", "piece_weights": "pieces", "view_weights": "views"}, set(objects)
+    names = {name: task for name, task in names.items() if has_weights(task)}
     return {name: load_model(unseen_weights(task, objects), task) for name, task in names.items()}  # type: ignore[call-overload]
 
 

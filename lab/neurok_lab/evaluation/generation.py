@@ -17,7 +17,7 @@ from neurok.catalogue.captions import full_caption, main_part, shared_style
 from neurok.catalogue.categories import split_of
 from neurok.catalogue.checks import body_count, is_closed
 from neurok.catalogue.parts import Assembly
-from neurok.catalogue.prompts import Prompt, Wish, free_prompts, judge
+from neurok.catalogue.prompts import PartConstraint, Prompt, free_prompts, judge
 from neurok.catalogue.vocabulary import CATEGORIES, article, table
 from neurok.core import Asset, Mesh
 from neurok.errors import NeurokError
@@ -79,16 +79,16 @@ def held_out(each: int = EACH) -> Iterator[Assembly]:
 
 
 def _listed(assembly: Assembly) -> Prompt:
-    wishes = []
+    constraints = []
     for name in dict.fromkeys(part.name for part in assembly.parts):
         parts = [part for part in assembly.parts if part.name == name]
-        looks = {(basic(part.look.colour), part.look.stuff) for part in parts}
+        looks = {(basic(part.appearance.colour), part.appearance.visible_material) for part in parts}
         colours = tuple(dict.fromkeys(colour for colour, _ in looks))
         unsaid = {stuff for _, stuff in looks} & set(table()["unsaid"])
         materials = () if unsaid else tuple(dict.fromkeys(stuff for _, stuff in looks))
         styles = tuple(shared_style(parts)[:1]) if len(looks) == 1 else ()
-        wishes.append(Wish(name, colours, materials, sum(part.repeat.total for part in parts), styles))
-    return Prompt(full_caption(assembly), assembly.category, tuple(wishes))
+        constraints.append(PartConstraint(name, colours, materials, sum(part.repeat.total for part in parts), styles))
+    return Prompt(full_caption(assembly), assembly.category, tuple(constraints))
 
 
 def measure_prompt(prompt: Prompt, weights: str | Path, seed: int = 0) -> Row:
@@ -172,7 +172,7 @@ def measure_diversity(weights: str | Path, store: Path | None = None, tell: Tell
         found = generate(text, weights=weights, count=SEEDS)
         pairs = itertools.combinations([one.asset.mesh for one in found], 2)
         lists = {tuple(part.name for part in one.assembly.parts) for one in found}
-        colours = {one.assembly.parts[main_part(one.assembly)].look.colour for one in found}
+        colours = {one.assembly.parts[main_part(one.assembly)].appearance.colour for one in found}
         apart = float(np.mean([shape_distance(a, b)[0] for a, b in pairs]))
         same = {"apart": apart, "lists": len(lists) / SEEDS, "shades": len(colours) / SEEDS}
         return {"prompt": text, "suite": "seeds", **same}

@@ -23,7 +23,7 @@ from neurok.catalogue.vocabulary import CATEGORIES
 from neurok.core import Asset, Mesh
 from neurok.core.material_library import library
 from neurok.errors import NeurokError
-from neurok.generation.augmentation import PLAIN, on_plain
+from neurok.generation.framing import PLAIN, on_plain
 from neurok.generation.pictures import take_pictures
 from neurok.generation.silhouettes import GRID
 from neurok.generation.silhouettes import outline_of as outline_cells
@@ -205,10 +205,10 @@ def likeness(found: Assembly, subject: Subject, mesh: Mesh | None = None) -> Row
     if truth is None:
         return row
     mine, theirs = ({part.name for part in one.parts} for one in (found, truth))
-    looks = [one.parts[main_part(one)].look for one in (found, truth)]
-    family = [library()[look.stuff].family for look in looks]
+    looks = [one.parts[main_part(one)].appearance for one in (found, truth)]
+    family = [library()[finish.visible_material].family for finish in looks]
     row["part_f1"] = 2 * len(mine & theirs) / (len(mine) + len(theirs))
-    colours = [{part.name: basic(part.look.colour) for part in one.parts} for one in (found, truth)]
+    colours = [{part.name: basic(part.appearance.colour) for part in one.parts} for one in (found, truth)]
     row["part_colours"] = float(np.mean([colours[0].get(name) == colour for name, colour in colours[1].items()]))
     row["colour"] = basic(looks[0].colour) == basic(looks[1].colour)
     row["material"] = family[0] == family[1]

@@ -41,7 +41,7 @@ from neurok_lab.parts.part_fit import has_values, nearest_material
 from neurok_lab.parts.part_frames import FRAMES, FrameConfig, rebuild
 from neurok_lab.parts.part_points import CENTRES, FAMILIES, LAWS, SCALES, stuff_of, surface_of_part, values_of
 from neurok_lab.parts.part_set import stuff_features
-from neurok_lab.parts.vecset import ObjectInput, Surface, VecsetModel, surface_of
+from neurok_lab.parts.vecset import ObjectInput, SurfaceSamples, VecsetModel, surface_of
 from neurok_lab.train.parts import real_thing
 
 
@@ -163,7 +163,7 @@ BOX = 10
 def by_parts(
     model: PartModel,
     assembly: Assembly,
-    seen: Surface,
+    seen: SurfaceSamples,
     config: ReconstructionConfig,
     frames: FrameConfig = FRAMES,
 ) -> Answer:
@@ -176,9 +176,11 @@ def by_parts(
     rows, codes, longest = [], 0, float(np.ptp(assembly.bounds, axis=0).max())
     for number, part in enumerate(assembly.parts):
         if part.mesh is not None and frames.fit:
-            found = rebuild_solid(model, part.copies[0], part.look, float(part.size.max() / longest), frames=frames)
+            found = rebuild_solid(
+                model, part.copies[0], part.appearance, float(part.size.max() / longest), frames=frames
+            )
         else:
-            found = [rebuild(model, *points_of(part, config.points, config.seed + number), part.look, frames)]
+            found = [rebuild(model, *points_of(part, config.points, config.seed + number), part.appearance, frames)]
         first, solid = np.linalg.inv(part.poses[0]), joined(found)
         shapes += [placed(solid, pose @ first) for pose in part.poses]
         guess = found[0].guess
@@ -200,7 +202,7 @@ def points_of(part: Part, count: int, seed: int) -> tuple[np.ndarray, np.ndarray
 
 
 @torch.no_grad()
-def by_tokens(model: VecsetModel, assembly: Assembly, seen: Surface, config: ReconstructionConfig) -> Answer:
+def by_tokens(model: VecsetModel, assembly: Assembly, seen: SurfaceSamples, config: ReconstructionConfig) -> Answer:
     """The whole object through its 64 tokens."""
     low, high = assembly.bounds
     middle, half = (low + high) / 2.0, float((high - low).max()) / 2.0
@@ -226,7 +228,7 @@ def by_tokens(model: VecsetModel, assembly: Assembly, seen: Surface, config: Rec
     return Answer(shape, np.asarray(colour[0]), said, np.where(there, numbers, np.nan), size)
 
 
-def measure(assembly: Assembly, seen: Surface, answer: Answer, config: ReconstructionConfig) -> Figures:
+def measure(assembly: Assembly, seen: SurfaceSamples, answer: Answer, config: ReconstructionConfig) -> Figures:
     """An answer beside the truth."""
     true, stuffs = _materials(assembly, seen)
     right = (answer.stuffs == stuffs).mean(axis=0)
@@ -270,23 +272,23 @@ def means(rows: Sequence[Figures]) -> Figures:
     return Figures(**out)
 
 
-def _materials(assembly: Assembly, seen: Surface) -> tuple[Float[np.ndarray, "N 5"], Float[np.ndarray, "N 2"]]:
+def _materials(assembly: Assembly, seen: SurfaceSamples) -> tuple[Float[np.ndarray, "N 5"], Float[np.ndarray, "N 2"]]:
     """True values, and law and family, of the points of a surface."""
-    values = np.array([values_of(material_of(part.look)) for part in assembly.parts])
-    stuffs = np.array([stuff_of(part.look) for part in assembly.parts], dtype=np.float64)
+    values = np.array([values_of(material_of(part.appearance)) for part in assembly.parts])
+    stuffs = np.array([stuff_of(part.appearance) for part in assembly.parts], dtype=np.float64)
     return values[seen.owners], stuffs[seen.owners]
 
 
-def truth(assembly: Assembly, seen: Surface) -> Answer:
+def truth(assembly: Assembly, seen: SurfaceSamples) -> Answer:
     """The object itself, with one colour for each part: what sampling and grids alone leave of the figures."""
     values, stuffs = _materials(assembly, seen)
-    colours = np.array([part.look.rgb for part in assembly.parts])[seen.owners]
-    shapes = [(shape, part.look.rgb) for part in assembly.parts for shape in part.copies]
+    colours = np.array([part.appearance.rgb for part in assembly.parts])[seen.owners]
+    shapes = [(shape, part.appearance.rgb) for part in assembly.parts for shape in part.copies]
     tints = np.concatenate([np.tile(rgb, (len(shape.vertices), 1)) for shape, rgb in shapes])
     return Answer(join([shape for shape, _ in shapes]), colours, stuffs, values, tints=tints)
 
 
-def seen_of(assembly: Assembly, config: ReconstructionConfig) -> Surface:
+def seen_of(assembly: Assembly, config: ReconstructionConfig) -> SurfaceSamples:
     """The true surface on which colours and materials are asked."""
     return surface_of(assembly, config.asked // 2, np.random.default_rng(config.seed))
 
@@ -355,7 +357,7 @@ NOTHING = 1.0
 Motion = Float[np.ndarray, "T N 3"]
 
 
-def fall(answer: Answer, seen: Surface, longest: float, seed: int = 0, config: FallConfig = FALL) -> Motion:
+def fall(answer: Answer, seen: SurfaceSamples, longest: float, seed: int = 0, config: FallConfig = FALL) -> Motion:
     """Points of an object's surface while it falls [m]; its material is that of the nearest point that was asked.
 
     ``longest`` is the longest side of the true object [m]; ``seed`` chooses the points.
@@ -387,7 +389,7 @@ def simplified(shape: Shape, most: float) -> Shape:
     return join([from_manifold(piece) for piece in pieces if not piece.is_empty()])
 
 
-def stuff_at(places: Float[np.ndarray, "V 3"], answer: Answer, seen: Surface) -> MaterialField:
+def stuff_at(places: Float[np.ndarray, "V 3"], answer: Answer, seen: SurfaceSamples) -> MaterialField:
     """What places of an object are made of; values that differ by less than a tenth are one material."""
     from scipy.spatial import cKDTree
 
@@ -399,7 +401,7 @@ def stuff_at(places: Float[np.ndarray, "V 3"], answer: Answer, seen: Surface) ->
     return MaterialField(made, index.reshape(-1)[near])
 
 
-def apart(true: Motion, answer: Answer, seen: Surface, longest: float, config: FallConfig = FALL) -> float:
+def apart(true: Motion, answer: Answer, seen: SurfaceSamples, longest: float, config: FallConfig = FALL) -> float:
     """How far an answer falls from where the true object does: mean over time of ``away``."""
     return away(true, fall(answer, seen, longest, 1, config), config.asked) if len(answer.shape.faces) else NOTHING
 

@@ -120,26 +120,27 @@ MOTION_METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "unasked": ("grouping network not asked, raw mesh", {"piece_weights": "none"}),
     "parts": ("plan, true parts", {}),
     "surface": ("articulate, single surface", {}),
+    "blind": ("articulate, single surface, not seen", {"view_weights": "none"}),
 }
 """Names to what a table calls them, and to arguments of ``plan``."""
 
 
 def find_motion_method(name: str, objects: Iterable[str] = ()) -> MotionMethod:
     """``plan`` (what ``infer`` and ``articulate`` read), ``infer``, ``articulate``, ``search`` alone, ``unasked`` (the
-    plan without the grouping network), ``parts`` (the plan with the true parts given), or
-    ``surface``: the plan of everything melted into one surface. Weights that have learned from the objects are replaced
-    by their twin."""
+    plan without the grouping network), ``parts`` (the plan with the true parts given), ``surface``: the plan of
+    everything melted into one surface, or ``blind``: the same without views. Weights that have learned from the objects
+    are replaced by their twin."""
     if name not in MOTION_METHODS:
         raise NeurokError(f"There is no method '{name}' of motions; known are {', '.join(MOTION_METHODS)}.")
     label, options = MOTION_METHODS[name]
     arguments = {**({} if name == "search" else plan_weights(objects)), **options}
-    given = {"parts": _as_it_is, "surface": _without_seams}.get(name, unlabelled)
+    given = {"parts": _as_it_is, "surface": _without_seams, "blind": _without_seams}.get(name, unlabelled)
 
     def run(true: Articulation) -> Found:
         mesh = given(true.mesh)
         return _of_inference(mesh, arguments) if name == "infer" else _of_plan(plan(mesh, **arguments))
 
-    return MotionMethod(label, run, name != "infer", melted_truth if name == "surface" else None)
+    return MotionMethod(label, run, name != "infer", melted_truth if name in ("surface", "blind") else None)
 
 
 def _as_it_is(mesh: Mesh) -> Mesh:
@@ -164,7 +165,8 @@ def _dof(joint: Any) -> int:
 
 def _of_inference(mesh: Mesh, weights: dict[str, Any]) -> Found:
     """Coordinates of the space that ``infer`` gives; joints are as sure as the plan says, bends come after them."""
-    networks = Weights(joints=weights.get("joint_weights"), pieces=weights.get("piece_weights"))
+    names = {"joints": "joint_weights", "pieces": "piece_weights", "views": "view_weights"}
+    networks = Weights(**{name: weights.get(key) for name, key in names.items()})
     model = understand(mesh, parts="pieces", weights=networks)
     space = model.space("learned") if model.plan.moving or model.plan.bends else model.space("rigid")
     found, planned = _of_space(space), _of_plan(model.plan)

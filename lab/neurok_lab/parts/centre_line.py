@@ -61,7 +61,7 @@ def balls(
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class CurveTree:
     """Centres joined by the shortest tree."""
 
     nodes: Float[np.ndarray, "K 3"]
@@ -71,7 +71,7 @@ class Tree:
     """Median of the balls [m]."""
 
 
-def tree_of(points: Float[np.ndarray, "N 3"], normals: Float[np.ndarray, "N 3"]) -> Tree | None:
+def tree_of(points: Float[np.ndarray, "N 3"], normals: Float[np.ndarray, "N 3"]) -> CurveTree | None:
     """The tree of the centres of some points; nothing where there are too few of them."""
     from scipy.sparse.csgraph import minimum_spanning_tree
     from scipy.spatial import cKDTree
@@ -95,7 +95,7 @@ def tree_of(points: Float[np.ndarray, "N 3"], normals: Float[np.ndarray, "N 3"])
     apart = squareform(pdist(nodes))
     found = minimum_spanning_tree(apart).tocoo()
     edges = np.stack([found.row, found.col], axis=1).astype(np.int64)
-    return Tree(nodes, edges, spacing, radius)
+    return CurveTree(nodes, edges, spacing, radius)
 
 
 def thinned(points: Float[np.ndarray, "N 3"], spacing: float) -> Float[np.ndarray, "K 3"]:
@@ -111,7 +111,7 @@ def thinned(points: Float[np.ndarray, "N 3"], spacing: float) -> Float[np.ndarra
     return points[out]
 
 
-def branches(tree: Tree) -> list[Int[np.ndarray, " n"]]:
+def branches(tree: CurveTree) -> list[Int[np.ndarray, " n"]]:
     """Nodes of each line between ends and junctions, in order, after short twigs are gone; the longest first."""
     around: dict[int, set[int]] = {place: set() for place in range(len(tree.nodes))}
     for a, b in tree.edges:
@@ -227,7 +227,7 @@ def single_line(points: Float[np.ndarray, "N 3"], normals: Float[np.ndarray, "N 
     return (line if closed else extended(line, points)), closed
 
 
-def _longest(tree: Tree) -> Int[np.ndarray, " n"]:
+def _longest(tree: CurveTree) -> Int[np.ndarray, " n"]:
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import dijkstra
 

@@ -91,7 +91,7 @@ class Target:
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class PointPairs:
     """Points of a solid and of the target that belong together."""
 
     points: Float[np.ndarray, "S 3"]
@@ -128,7 +128,7 @@ def missed(standing: Standing, target: Target, solid: Shape | None = None) -> fl
     return 0.5 * (pairs.missed(NEAR) + pairs.missed(COARSE * NEAR))
 
 
-def pairs_of(standing: Standing, target: Target, solid: Shape) -> Pairs:
+def pairs_of(standing: Standing, target: Target, solid: Shape) -> PointPairs:
     drawn, points, normals = _drawn(standing, solid, target.samples)
     there = _tree(points, normals, target.unit).query(_six(target.points, target.normals, target.unit))[1]
     back = target.tree.query(_six(points, normals, target.unit))[1]
@@ -138,7 +138,7 @@ def pairs_of(standing: Standing, target: Target, solid: Shape) -> Pairs:
     sideways = np.linalg.norm(points[ids] - target.points[other], axis=1) / target.unit
     agree = np.einsum("ij,ij->i", normals[ids], target.normals[other]) > AGREE
     agree &= sideways < BESIDE * np.median(sideways) + 2.0 * np.abs(away)
-    return Pairs(points, normals, drawn.face_ids, drawn.barycentric, ids, away, agree, len(there))
+    return PointPairs(points, normals, drawn.face_ids, drawn.barycentric, ids, away, agree, len(there))
 
 
 def _drawn(standing: Standing, solid: Shape, count: int) -> tuple[SurfaceSamples, np.ndarray, np.ndarray]:
@@ -191,7 +191,7 @@ def fit_form(
 
 
 def _moves(
-    standing: Standing, target: Target, pairs: Pairs, scale: np.ndarray, middle: np.ndarray
+    standing: Standing, target: Target, pairs: PointPairs, scale: np.ndarray, middle: np.ndarray
 ) -> Float[np.ndarray, "S P"]:
     """How far each sample moves along its normal, in halves of the longest side, for each number's own scale."""
     out = np.zeros((len(pairs.points), len(scale)))
@@ -224,7 +224,7 @@ def _moves(
     return out * scale
 
 
-def _displaced(standing: Standing, target: Target, pairs: Pairs, after: Shape) -> np.ndarray:
+def _displaced(standing: Standing, target: Target, pairs: PointPairs, after: Shape) -> np.ndarray:
     """How far the surface next to each sample has moved, where triangles are no longer the same."""
     _, points, normals = _drawn(standing, after, 2 * len(pairs.points))
     near = _tree(points, normals, target.unit).query(_six(pairs.points, pairs.normals, target.unit))[1]

@@ -94,7 +94,7 @@ class Decoded(NamedTuple):
     wall: Float[Tensor, " B"]
     """Log of the wall in halves of the longest side."""
 
-    look: Float[Tensor, "B 7"]
+    appearance: Float[Tensor, "B 7"]
     pattern: Float[Tensor, "B P"]
     law: Float[Tensor, "B L"]
     family: Float[Tensor, "B M"]
@@ -161,7 +161,7 @@ class PartEncoder(nn.Module):
         return torch.cat(means, dim=-1), torch.cat(logs, dim=-1).clamp(-12.0, 4.0)
 
 
-class Field(nn.Module):
+class ImplicitField(nn.Module):
     """Signed distance to a part in its box, given its code: a residual network modulated by it."""
 
     def __init__(self, config: PartConfig) -> None:
@@ -191,7 +191,7 @@ class PartDecoder(nn.Module):
         super().__init__()
         self.config, width = config, config.width
         code = config.total if config.codes == "fused" else config.shape
-        self.field = Field(config)
+        self.field = ImplicitField(config)
         hidden = config.form_width
         self.counts = [len(KINDS), len(FORMS) * CODE, len(OPENINGS), len(RELIEFS), 1]
         self.form_head = nn.Sequential(
@@ -229,12 +229,12 @@ class PartDecoder(nn.Module):
             colour_tokens = self.colour_blocks[0](colour_tokens, shape_tokens)
             context = torch.cat([shape_tokens, colour_tokens], dim=1)
             material_tokens = self.material_blocks[0](material_tokens, context)
-        look, pattern = self.look_head(colour_tokens.flatten(1)).split([7, len(PATTERNS)], dim=-1)
+        finish, pattern = self.look_head(colour_tokens.flatten(1)).split([7, len(PATTERNS)], dim=-1)
         law, family, values = self.stuff_head(material_tokens.flatten(1)).split(
             [len(LAWS), len(FAMILIES), len(VALUES)], dim=-1
         )
         numbers = forms.unflatten(-1, (len(FORMS), CODE))
-        return Decoded(kind, numbers, opening, relief, wall[..., 0], look, pattern, law, family, values)
+        return Decoded(kind, numbers, opening, relief, wall[..., 0], finish, pattern, law, family, values)
 
 
 class PartModel(nn.Module):
@@ -281,7 +281,7 @@ class PartTargets(NamedTuple):
     opening: Int[Tensor, " B"]
     relief: Int[Tensor, " B"]
     wall: Float[Tensor, " B"]
-    look: Float[Tensor, "B 7"]
+    appearance: Float[Tensor, "B 7"]
     pattern: Int[Tensor, " B"]
     law: Int[Tensor, " B"]
     family: Int[Tensor, " B"]
@@ -358,13 +358,13 @@ def stuff_terms(decoded: Decoded, targets: PartTargets) -> dict[str, Tensor]:
     known = (~targets.values.isnan()).to(decoded.values.dtype)
     error = (decoded.values - targets.values.nan_to_num()).abs() * known
     of_number = error.sum(dim=0) / known.sum(dim=0).clamp(min=1)
-    look = (decoded.look - targets.look).abs()
+    finish = (decoded.appearance - targets.appearance).abs()
     is_patterned = targets.pattern > 0
     return {
         "law": _choice(decoded.law, targets.law),
         "family": _choice(decoded.family, targets.family),
         "material": of_number.sum() / (known.sum(dim=0) > 0).sum().clamp(min=1),
-        "colour": look[:, :3].mean() + 0.3 * _mean(look[:, 3:].mean(dim=-1), is_patterned),
+        "colour": finish[:, :3].mean() + 0.3 * _mean(finish[:, 3:].mean(dim=-1), is_patterned),
         "pattern": _choice(decoded.pattern, targets.pattern),
     }
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from neurok.catalogue.parts import Look, placed
+from neurok.catalogue.parts import Appearance, placed
 from neurok.geometry.operators import face_normals
 from neurok.geometry.sampling import sample_surface
 from neurok.modelling.booleans import from_manifold, to_manifold
@@ -89,7 +89,7 @@ def _best_cut(piece: Any, reach: float, planes: int) -> list[Any]:
 def rebuild_solid(
     model: PartModel,
     solid: Shape,
-    look: Look,
+    finish: Appearance,
     share: float = 1.0,
     most: int = MOST,
     frames: FrameConfig = FRAMES,
@@ -98,18 +98,18 @@ def rebuild_solid(
 
     ``share`` is how long it is beside its object; one as long as that has at most so many pieces.
     """
-    seen, most = surface(solid, look, POINTS), round(min(share, 1.0) * most)
-    whole = rebuild(model, *seen, look, replace(frames, good=NEVER) if most > 1 else frames)
+    seen, most = surface(solid, finish, POINTS), round(min(share, 1.0) * most)
+    whole = rebuild(model, *seen, finish, replace(frames, good=NEVER) if most > 1 else frames)
     if whole.missed < GOOD or most < 2:
         return [whole]
     found = [whole]
     for way, count in ((bars, BARS), (pieces, most)):
-        some = way(model, solid, look, count)
+        some = way(model, solid, finish, count)
         if len(some) > 1 and _missed(some, solid, seen) < _missed(found, solid, seen) - GAIN:
             found = some
         if _missed(found, solid, seen) < GOOD:
             break
-    return [rebuild(model, *seen, look, frames)] if found == [whole] else found
+    return [rebuild(model, *seen, finish, frames)] if found == [whole] else found
 
 
 def _missed(found: list[Rebuilt], solid: Shape, seen: Points) -> float:
@@ -120,19 +120,19 @@ def _missed(found: list[Rebuilt], solid: Shape, seen: Points) -> float:
     return missed(nowhere, Target.of(*seen[:2]), joined(found))
 
 
-def pieces(model: PartModel, solid: Shape, look: Look, most: int) -> list[Rebuilt]:
+def pieces(model: PartModel, solid: Shape, finish: Appearance, most: int) -> list[Rebuilt]:
     """A solid as nearly convex pieces; nothing where it is one."""
     found = cut(solid, most)
-    seen = [surface(piece, look, POINTS) for piece in found]
-    return [rebuild(model, *cloud, look, PIECES) for cloud in seen] if len(seen) > 1 else []
+    seen = [surface(piece, finish, POINTS) for piece in found]
+    return [rebuild(model, *cloud, finish, PIECES) for cloud in seen] if len(seen) > 1 else []
 
 
-def bars(model: PartModel, solid: Shape, look: Look, most: int) -> list[Rebuilt]:
+def bars(model: PartModel, solid: Shape, finish: Appearance, most: int) -> list[Rebuilt]:
     """A solid as the bars of a frame; nothing where it is none. Bars that a code does not hold are cut where they turn.
 
     Of each, the surface is seen without where it meets the others.
     """
-    points, normals, colours = surface(solid, look, DENSE)
+    points, normals, colours = surface(solid, finish, DENSE)
     lines = frame_lines(points, normals, most)
     owners = nearest_line(lines, points) if lines else np.zeros(0)
     left = [(line, np.flatnonzero(owners == number)) for number, line in enumerate(lines)]
@@ -142,7 +142,7 @@ def bars(model: PartModel, solid: Shape, look: Look, most: int) -> list[Rebuilt]
         if len(mine) < FEWEST:
             continue
         some = mine[:POINTS]
-        found = rebuild(model, points[some], normals[some], colours[some], look, PIECES)
+        found = rebuild(model, points[some], normals[some], colours[some], finish, PIECES)
         place = sharpest(line) if found.missed > GOOD and len(left) + len(done) + 2 <= most else -1
         if place < 0:
             done.append(found)
@@ -153,11 +153,11 @@ def bars(model: PartModel, solid: Shape, look: Look, most: int) -> list[Rebuilt]
     return done
 
 
-def surface(solid: Shape, look: Look, count: int) -> Points:
+def surface(solid: Shape, finish: Appearance, count: int) -> Points:
     """Points, normals and colours of a solid of one colour."""
     drawn = sample_surface(solid.vertices, solid.faces, count, np.random.default_rng(0))
     points, normals = drawn.interpolate(solid.vertices), face_normals(solid.vertices, solid.faces)[drawn.face_ids]
-    return points, normals, np.broadcast_to(np.array(look.rgb), points.shape)
+    return points, normals, np.broadcast_to(np.array(finish.rgb), points.shape)
 
 
 def joined(found: list[Rebuilt]) -> Shape:

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Float
 
 from neurok.catalogue.appearance import material_of
-from neurok.catalogue.parts import PATTERNS, Look, Part
+from neurok.catalogue.parts import PATTERNS, Appearance, Part
 from neurok.core.material import Material
 from neurok.core.material_library import library
 from neurok.geometry.level_set import level_set
@@ -29,7 +29,7 @@ SMALLEST = 0.02  # loose pieces of a smaller share of the volume are dropped
 
 
 @dataclass(frozen=True, eq=False)
-class Cloud:
+class PartCloud:
     """What is seen of one part: its surface in its own axes, about the middle of its box."""
 
     points: Float[np.ndarray, "N 3"]
@@ -40,7 +40,7 @@ class Cloud:
     size: Float[np.ndarray, "3"]
     """Sides of the box [m]."""
 
-    look: Look | None = None
+    appearance: Appearance | None = None
     """What it is made of, where that is known."""
 
 
@@ -80,17 +80,17 @@ def encode(model: PartModel, part: Part, seed: int = 0) -> Float[np.ndarray, " Z
     rng = np.random.default_rng(seed)
     points, normals, colours = surface_of_part(part, POINTS, rng)
     half = np.asarray(part.size) / 2.0
-    cloud = Cloud(points * half, unit(normals / half), colours, np.asarray(part.size), part.look)
+    cloud = PartCloud(points * half, unit(normals / half), colours, np.asarray(part.size), part.appearance)
     return encode_clouds(model, [cloud])[0]
 
 
 @torch.no_grad()
-def encode_clouds(model: PartModel, clouds: list[Cloud]) -> Float[np.ndarray, "B Z"]:
+def encode_clouds(model: PartModel, clouds: list[PartCloud]) -> Float[np.ndarray, "B Z"]:
     """The codes of several parts with equally many points."""
     return np.asarray(model(input_of(clouds))[0], dtype=np.float64)
 
 
-def input_of(clouds: list[Cloud]) -> PartInput:
+def input_of(clouds: list[PartCloud]) -> PartInput:
     """What the encoder sees of them."""
     halves = [np.maximum(cloud.size, 1e-5) / 2.0 for cloud in clouds]
     tensor = lambda rows: torch.from_numpy(np.stack(rows).astype(np.float32))  # noqa: E731
@@ -99,9 +99,9 @@ def input_of(clouds: list[Cloud]) -> PartInput:
     values = np.full((len(clouds), len(SCALES)), np.nan)
     stuffs = np.full((len(clouds), 2), -1)
     for row, cloud in enumerate(clouds):
-        if cloud.look is not None:
-            values[row] = values_of(material_of(cloud.look)) * SCALES - CENTRES
-            stuffs[row] = stuff_of(cloud.look)
+        if cloud.appearance is not None:
+            values[row] = values_of(material_of(cloud.appearance)) * SCALES - CENTRES
+            stuffs[row] = stuff_of(cloud.appearance)
     law, family = torch.from_numpy(stuffs).T
     stuff = stuff_features(torch.from_numpy(values.astype(np.float32)), law, family)
     aspect = tensor([aspect_of(cloud.size) for cloud in clouds])
@@ -127,14 +127,15 @@ def decode(
         numbers = np.asarray(said.forms[0, place] * model.code_scale[place] + model.code_mean[place], dtype=np.float64)
     opening = OPENINGS[int(said.opening[0].argmax())]
     wall = float(np.exp(np.clip(float(said.wall[0]), -8.0, 0.0))) * float(np.max(size)) / 2.0
-    look = np.asarray(said.look[0], dtype=np.float64)
+    finish = np.asarray(said.appearance[0], dtype=np.float64)
     law = LAWS[int(said.law[0].argmax())]
     family = FAMILIES[int(said.family[0].argmax())]
     values = (np.asarray(said.values[0], dtype=np.float64) + CENTRES) / SCALES
-    rgb, second = np.clip(look[:3], 0.0, 1.0).tolist(), np.clip(look[3:6], 0.0, 1.0).tolist()
+    rgb, second = np.clip(finish[:3], 0.0, 1.0).tolist(), np.clip(finish[3:6], 0.0, 1.0).tolist()
     return PartGuess(
         kind, numbers, Hollow(wall, opening) if opening else None, RELIEFS[int(said.relief[0].argmax())],
-        tuple(rgb), tuple(second), PATTERNS[int(said.pattern[0].argmax())], float(np.exp(np.clip(look[6], -5.0, 1.0))),
+        tuple(rgb), tuple(second), PATTERNS[int(said.pattern[0].argmax())],
+        float(np.exp(np.clip(finish[6], -5.0, 1.0))),
         law, family, np.where(has_values(law), values, np.nan),
     )  # fmt: skip
 
@@ -193,7 +194,7 @@ def _tidy(shape: Shape) -> Shape | None:
 
 @torch.enable_grad()
 def refine(
-    model: PartModel, codes: Float[np.ndarray, "B Z"], clouds: list[Cloud], steps: int = 40, rate: float = 0.05
+    model: PartModel, codes: Float[np.ndarray, "B Z"], clouds: list[PartCloud], steps: int = 40, rate: float = 0.05
 ) -> Float[np.ndarray, "B Z"]:
     """Codes whose distances fit the points better: descent on the shape alone, with the decoder as it is.
 

@@ -9,14 +9,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from neurok.catalogue.parts import Look
+from neurok.catalogue.parts import Appearance
 from neurok.geometry import lie
 from neurok.modelling.forms import OPENINGS, Hollow, code_of
 from neurok.modelling.shapes import Shape
 from neurok_lab.parts.centre_line import knots_along, single_line, tube_along
 from neurok_lab.parts.form_fit import Standing, Target, fit_form, missed
 from neurok_lab.parts.part_autoencoder import FORMS, PartModel
-from neurok_lab.parts.part_fit import Cloud, PartGuess, decode, encode_clouds, forms_of, refine, solid_of
+from neurok_lab.parts.part_fit import PartCloud, PartGuess, decode, encode_clouds, forms_of, refine, solid_of
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def rebuild(
     points: Float[np.ndarray, "N 3"],
     normals: Float[np.ndarray, "N 3"],
     colours: Float[np.ndarray, "N 3"],
-    look: Look | None = None,
+    finish: Appearance | None = None,
     config: FrameConfig = FRAMES,
     seed: int = 0,
 ) -> Rebuilt:
@@ -97,7 +97,7 @@ def rebuild(
     """
     rng = np.random.default_rng(seed)
     turns = frames_of(points, normals)
-    clouds, places = zip(*(cloud_in(turn, points, normals, colours, look) for turn in turns), strict=True)
+    clouds, places = zip(*(cloud_in(turn, points, normals, colours, finish) for turn in turns), strict=True)
     pick = rng.permutation(len(points))[:SEEN]
     codes = encode_clouds(model, [_some(cloud, pick) for cloud in clouds])
     target = Target.of(points, normals)
@@ -138,7 +138,7 @@ def fitted_forms(
     codes: Float[np.ndarray, "T Z"],
     said: Sequence[PartGuess],
     turns: Sequence[np.ndarray],
-    clouds: Sequence[Cloud],
+    clouds: Sequence[PartCloud],
     places: Sequence[np.ndarray],
     target: Target,
     config: FrameConfig = FRAMES,
@@ -269,14 +269,14 @@ def bars_in(
     lines: Sequence[tuple[Float[np.ndarray, "6 3"], float]],
     turn: Float[np.ndarray, "3 3"],
     place: Float[np.ndarray, "3"],
-    cloud: Cloud,
+    cloud: PartCloud,
 ) -> list[Float[np.ndarray, "24"]]:
     """Codes of tubes along lines, in the axes of a cloud: where thin bent bars start from."""
     unit = float(cloud.size.max()) / 2.0
     return [tube_along((knots - place) @ turn, bend, cloud.points, unit) for knots, bend in lines]
 
 
-def wall_of(cloud: Cloud) -> float:
+def wall_of(cloud: PartCloud) -> float:
     """Thickness [m] of a hollow part: how far behind points the nearest ones lie that look the other way; 0 if none."""
     from scipy.spatial import cKDTree
 
@@ -292,7 +292,7 @@ def wall_of(cloud: Cloud) -> float:
     return float(np.median(found)) if len(found) > len(points) / 4 else 0.0
 
 
-def _some(cloud: Cloud, pick: np.ndarray) -> Cloud:
+def _some(cloud: PartCloud, pick: np.ndarray) -> PartCloud:
     return replace(cloud, points=cloud.points[pick], normals=cloud.normals[pick], colours=cloud.colours[pick])
 
 
@@ -301,13 +301,13 @@ def cloud_in(
     points: Float[np.ndarray, "N 3"],
     normals: Float[np.ndarray, "N 3"],
     colours: Float[np.ndarray, "N 3"],
-    look: Look | None,
-) -> tuple[Cloud, Float[np.ndarray, "3"]]:
+    finish: Appearance | None,
+) -> tuple[PartCloud, Float[np.ndarray, "3"]]:
     """Points in their own axes about the middle of their box, and where that middle is."""
     own = points @ turn
     low, high = own.min(axis=0), own.max(axis=0)
     middle, size = (low + high) / 2.0, np.maximum(high - low, 1e-4)
-    return Cloud(own - middle, normals @ turn, colours, size, look), turn @ middle
+    return PartCloud(own - middle, normals @ turn, colours, size, finish), turn @ middle
 
 
 def frames_of(points: Float[np.ndarray, "N 3"], normals: Float[np.ndarray, "N 3"]) -> list[Float[np.ndarray, "3 3"]]:

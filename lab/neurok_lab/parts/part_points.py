@@ -10,7 +10,7 @@ from jaxtyping import Float
 
 from neurok.catalogue.appearance import material_of, pattern_pixels
 from neurok.catalogue.asset import pictured
-from neurok.catalogue.parts import PATTERNS, Look, Part
+from neurok.catalogue.parts import PATTERNS, Appearance, Part
 from neurok.core.material import Material, MaterialKind
 from neurok.core.material_library import library
 from neurok.geometry.distance import closest_point
@@ -65,7 +65,7 @@ class PartSample:
     wall: float
     """In halves of the longest side; 0 where it is solid."""
 
-    look: Float[np.ndarray, "7"]
+    appearance: Float[np.ndarray, "7"]
     """Colour, second colour, log of the tile [m]."""
 
     queries: Float[np.ndarray, "Q 3"]
@@ -83,21 +83,21 @@ def sample_part(part: Part, rng: np.random.Generator) -> PartSample:
     queries, distances = distances_of(in_box(outer, part.size), rng)
     opening = part.hollow.opening if part.hollow is not None else ""
     wall = part.hollow.wall if part.hollow is not None and opening else 0.0
-    law, family = stuff_of(part.look)
+    law, family = stuff_of(part.appearance)
     labels = [
         KINDS.index(part.kind), OPENINGS.index(opening), RELIEFS.index(part.relief),
-        PATTERNS.index(part.look.pattern), law, family,
+        PATTERNS.index(part.appearance.pattern), law, family,
     ]  # fmt: skip
     return PartSample(
         points,
         normals,
         colours,
         np.asarray(part.size),
-        values_of(material_of(part.look)),
+        values_of(material_of(part.appearance)),
         np.array(labels, dtype=np.float64),
         np.asarray(part.code),
         wall / (0.5 * float(part.size.max())),
-        np.array([*part.look.rgb, *part.look.second_rgb, np.log(part.look.tile)]),
+        np.array([*part.appearance.rgb, *part.appearance.second_rgb, np.log(part.appearance.tile)]),
         queries,
         distances,
     )
@@ -112,15 +112,15 @@ def surface_of_part(
     half = np.asarray(part.size) / 2.0
     points = drawn.interpolate(shape.vertices)
     normals = boxed_normals(face_normals(shape.vertices, shape.faces)[drawn.face_ids], half)
-    colours = np.broadcast_to(np.array(part.look.rgb), (count, 3))
+    colours = np.broadcast_to(np.array(part.appearance.rgb), (count, 3))
     if shape.uv is not None:
-        colours = colours_at(part.look, drawn.interpolate(shape.uv))
+        colours = colours_at(part.appearance, drawn.interpolate(shape.uv))
     return points / half, normals, colours
 
 
-def colours_at(look: Look, uv: Float[np.ndarray, "N 2"]) -> Float[np.ndarray, "N 3"]:
+def colours_at(finish: Appearance, uv: Float[np.ndarray, "N 2"]) -> Float[np.ndarray, "N 3"]:
     """Colours of a pattern where its texture has these coordinates."""
-    pixels = pattern_pixels(look.pattern, look.rgb, look.second_rgb)
+    pixels = pattern_pixels(finish.pattern, finish.rgb, finish.second_rgb)
     column, row = np.floor((uv % 1.0) * len(pixels)).astype(int).T % len(pixels)
     return pixels[row, column] / 255.0
 
@@ -162,9 +162,9 @@ def signed_distance(shape: Shape, queries: Float[np.ndarray, "Q 3"], candidates:
     return np.where(inside_closed(queries, shape.vertices, shape.faces), -away, away)
 
 
-def stuff_of(look: Look) -> tuple[int, int]:
+def stuff_of(finish: Appearance) -> tuple[int, int]:
     """Numbers of the law and of the family of what a part is made of."""
-    entry = library()[look.material]
+    entry = library()[finish.material]
     return LAWS.index(entry.material.kind), FAMILIES.index(entry.family)
 
 

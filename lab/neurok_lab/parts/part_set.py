@@ -198,7 +198,7 @@ class PartRows:
             torch.where(off, -1, labels[:, 1]),
             torch.where(off, -1, labels[:, 2]),
             torch.where(row["wall"] > 0, row["wall"].clamp(min=1e-6).log(), torch.full_like(row["wall"], SOLID)),
-            row["look"],
+            row["appearance"],
             labels[:, 3],
             labels[:, 4],
             labels[:, 5],

@@ -180,7 +180,7 @@ OBJECT_QUERIES = 2048  # places of which it is known whether they are inside: ha
 OBJECT_CELLS = 96  # along the longest side, of the grid whose cells are asked
 
 
-class Surface(NamedTuple):
+class SurfaceSamples(NamedTuple):
     """Points all over an object, and to which part each belongs."""
 
     points: Float[np.ndarray, "N 3"]
@@ -213,7 +213,7 @@ class ObjectSample:
         return {field.name: np.asarray(getattr(self, field.name), dtype=np.float32) for field in fields(self)}
 
 
-def surface_of(assembly: Assembly, count: int, rng: np.random.Generator) -> Surface:
+def surface_of(assembly: Assembly, count: int, rng: np.random.Generator) -> SurfaceSamples:
     """Points spread evenly over all parts of an object [m]."""
     solids = [pictured(part) for part in assembly.parts]
     copies = [placed(s, pose) for s, part in zip(solids, assembly.parts, strict=True) for pose in part.poses]
@@ -222,13 +222,13 @@ def surface_of(assembly: Assembly, count: int, rng: np.random.Generator) -> Surf
     of_face = np.repeat(np.arange(len(copies)), [len(shape.faces) for shape in copies])
     drawn = sample_surface(whole.vertices, whole.faces, count, rng)
     which = of_face[drawn.face_ids]
-    colours = np.array([part.look.rgb for part in assembly.parts])[owners[which]]
+    colours = np.array([part.appearance.rgb for part in assembly.parts])[owners[which]]
     for number, part in enumerate(assembly.parts):
         mine = owners[which] == number
-        if part.look.pattern != "plain" and mine.any() and whole.uv is not None:
-            colours[mine] = colours_at(part.look, drawn.interpolate(whole.uv)[mine])
+        if part.appearance.pattern != "plain" and mine.any() and whole.uv is not None:
+            colours[mine] = colours_at(part.appearance, drawn.interpolate(whole.uv)[mine])
     normals = face_normals(whole.vertices, whole.faces)[drawn.face_ids]
-    return Surface(drawn.interpolate(whole.vertices), normals, colours, owners[which], which)
+    return SurfaceSamples(drawn.interpolate(whole.vertices), normals, colours, owners[which], which)
 
 
 def sample_object(assembly: Assembly, rng: np.random.Generator) -> ObjectSample:
@@ -236,8 +236,8 @@ def sample_object(assembly: Assembly, rng: np.random.Generator) -> ObjectSample:
     found = surface_of(assembly, OBJECT_POINTS, rng)
     low, high = assembly.bounds
     middle, half = (low + high) / 2.0, float((high - low).max()) / 2.0
-    values = np.array([values_of(material_of(part.look)) for part in assembly.parts])
-    stuffs = np.array([stuff_of(part.look) for part in assembly.parts], dtype=np.float64)
+    values = np.array([values_of(material_of(part.appearance)) for part in assembly.parts])
+    stuffs = np.array([stuff_of(part.appearance) for part in assembly.parts], dtype=np.float64)
     whole = join([shape for part in assembly.parts for shape in part.copies])
     boxed = Shape((whole.vertices - middle) / half, whole.faces)
     queries, inside = occupancy(boxed, (found.points - middle) / half, rng)

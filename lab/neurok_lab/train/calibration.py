@@ -232,6 +232,8 @@ def _checked(found: PlanStudy, true: Articulation, match: float) -> Iterable[tup
     areas, fields = face_areas(true.mesh.vertices, true.mesh.faces), joint_fields(true)
     bodies = found.plan.bodies
     for part, weighed in found.evidence.items():
+        if not weighed.lines:  # nothing of it can be driven
+            continue
         alone = [replace(body, joint=weighed.lines[0] if k == part else None) for k, body in enumerate(bodies)]
         moved = joint_fields(replace(found.plan, bodies=tuple(alone)).articulation)[:1]
         yield weighed.facts, bool(cosines(moved, fields, areas).max(initial=0.0) > match)

@@ -16,7 +16,7 @@ POSITIVE = (
 )  # fmt: skip
 """Numbers that must not be zero ..."""
 
-SHARES = ("decay", "average", "noise_start", "smoothing", "tipped", "incomplete", "missing")
+SHARES = ("decay", "average", "noise_start", "smoothing", "tipped", "incomplete", "missing", "trunk", "mirrored")
 """... and those that must not exceed one; none may be negative."""
 
 AVERAGE_START = 10.0
@@ -49,7 +49,10 @@ class RunConfig(ABC):
     """Step size of hidden matrices (Muon)."""
 
     rate: float
-    """Step size of everything else (AdamW)."""
+    """Step size of everything else (AdamW) ..."""
+
+    trunk: float = 1.0
+    """... of which a trunk, which has learned before, takes this share."""
 
     weight_decay: float = 0.01
     """What weights shrink by in a step, per step size."""

@@ -22,7 +22,7 @@ from neurok_lab.data.still import UNSEEN_FAMILIES, hold_out, object_name
 from neurok_lab.train.config import Recipes, RunConfig
 from neurok_lab.train.log import Line
 from neurok_lab.train.loop import Task
-from neurok_lab.train.losses import DeformationTask, PairTensors, Weights
+from neurok_lab.train.losses import DeformationTask, LossWeights, PairTensors
 from neurok_lab.train.losses import DeformationTerms as Terms
 
 REAL_WEIGHT = 10
@@ -148,9 +148,9 @@ class DeformationRecipe(RunConfig):
     def kl_factor(self, step: int) -> float:
         return min(1.0, max(0.0, (step - self.kl_start) / max(1, self.kl_ramp)))
 
-    def weights(self, step: int) -> Weights:
+    def weights(self, step: int) -> LossWeights:
         """What counts how much at a step."""
-        return Weights(self.kl_weight * self.kl_factor(step), self.size_weight, self.surprise_weight)
+        return LossWeights(self.kl_weight * self.kl_factor(step), self.size_weight, self.surprise_weight)
 
     def noise_factor(self, step: int) -> float:
         """Share of the noise of the posterior at a step."""
@@ -172,7 +172,7 @@ class DeformationTraining(Task):
 
     def draw(
         self, module: Any, step: int, rng: np.random.Generator, generator: torch.Generator
-    ) -> tuple[PairTensors, Weights, torch.Tensor]:
+    ) -> tuple[PairTensors, LossWeights, torch.Tensor]:
         batch = PairTensors.of(next(pairs(self.split.train, self.recipe.view, rng)))
         shape = (batch.displaced.shape[0] * batch.targets, module.model.latent_size)
         noise = torch.randn(shape, generator=generator) * self.recipe.noise_factor(step)

@@ -12,13 +12,21 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from neurok.generation.context import Asked, Context
+from neurok.generation.context import Conditioning, PromptContext
 from neurok.generation.flow import FlowConfig, FlowModel
 from neurok.generation.numbers import LAYOUT, SPANS, WIDTH, Standard
 from neurok.generation.part_list import Lists, PartListConfig, PartListModel
 from neurok_lab.data.household import is_real
 from neurok_lab.train.config import RunConfig
-from neurok_lab.train.generation_data import ASKING, AskConfig, Example, draw_asked, lists_of, numbers_of, standard_of
+from neurok_lab.train.generation_data import (
+    ASKING,
+    AskConfig,
+    ListExample,
+    draw_asked,
+    lists_of,
+    numbers_of,
+    standard_of,
+)
 from neurok_lab.train.log import Line
 from neurok_lab.train.loop import Task
 
@@ -35,7 +43,7 @@ Learns = Literal["all", "writing", "seeing"]
 
 
 @dataclass(frozen=True)
-class Batch:
+class BatchConfig:
     """What a step sees."""
 
     objects: int = 16
@@ -57,7 +65,7 @@ class PartListTask(nn.Module):
         self.model = PartListModel(config)
         learn_only(self.model, self.model.context, learns)
 
-    def forward(self, lists: Lists, asked: Asked) -> Terms:
+    def forward(self, lists: Lists, asked: Conditioning) -> Terms:
         costs = self.model(lists, asked)
         parts = lists.count.sum()
         sums = {name: cost.sum() / (len(lists.whole) if cost.ndim == 1 else parts) for name, cost in costs.items()}
@@ -78,7 +86,9 @@ class FlowTask(nn.Module):
             weights[SPANS[name]] = weight
         self.weights = weights
 
-    def forward(self, lists: Lists, asked: Asked, rows: Tensor, used: Tensor, noise: Tensor, time: Tensor) -> Terms:
+    def forward(
+        self, lists: Lists, asked: Conditioning, rows: Tensor, used: Tensor, noise: Tensor, time: Tensor
+    ) -> Terms:
         model = self.model
         context, bias = model.context(asked)
         noise = noise * used
@@ -94,7 +104,7 @@ class FlowTask(nn.Module):
         return Terms(weighted, {"error": float(weighted.detach()), **shares})
 
 
-def learn_only(model: nn.Module, context: Context, which: Learns) -> None:
+def learn_only(model: nn.Module, context: PromptContext, which: Learns) -> None:
     """Hold the weights that are not to be learned."""
     if context.image is not None:
         model.requires_grad_(which != "seeing")
@@ -103,7 +113,7 @@ def learn_only(model: nn.Module, context: Context, which: Learns) -> None:
 
 
 def put_real(
-    chosen: list[Example], real: Sequence[Example], share: float, rng: np.random.Generator, total: int
+    chosen: list[ListExample], real: Sequence[ListExample], share: float, rng: np.random.Generator, total: int
 ) -> None:
     """Make a share of a batch real models, the last ones; each at most ``OFTEN`` times as likely as one of ``total``.
 
@@ -119,7 +129,7 @@ def put_real(
 class GenerationRecipe(RunConfig):
     """What all runs share."""
 
-    view: Batch = field(default_factory=Batch)
+    view: BatchConfig = field(default_factory=BatchConfig)
     asking: AskConfig = ASKING
     steps: int = 12_000
     warmup: int = 200
@@ -164,8 +174,8 @@ class ObjectTraining(Task):
     """A recipe, and objects to learn from and to watch."""
 
     recipe: GenerationRecipe
-    examples: Sequence[Example]
-    watched: Sequence[Example]
+    examples: Sequence[ListExample]
+    watched: Sequence[ListExample]
 
     def draw(self, module: Any, step: int, rng: np.random.Generator, generator: torch.Generator) -> tuple[Any, ...]:
         chosen = [self.examples[k] for k in rng.integers(len(self.examples), size=self.batch_size)]
@@ -176,11 +186,11 @@ class ObjectTraining(Task):
         return self.batch(module, chosen, rng, generator)
 
     @cached_property
-    def _real(self) -> list[Example]:
+    def _real(self) -> list[ListExample]:
         return [one for one in self.examples if is_real(one.name)]
 
     @cached_property
-    def _shown(self) -> list[Example]:
+    def _shown(self) -> list[ListExample]:
         """Objects that a share of each batch is drawn from."""
         return [one for one in self.examples if one.pictures is not None]
 
@@ -192,7 +202,7 @@ class ObjectTraining(Task):
     def batch(
         self,
         module: Any,
-        chosen: Sequence[Example],
+        chosen: Sequence[ListExample],
         rng: np.random.Generator,
         generator: torch.Generator,
         watched: bool = False,
@@ -225,7 +235,7 @@ class GenerationTraining(ObjectTraining):
     def batch(
         self,
         module: Any,
-        chosen: Sequence[Example],
+        chosen: Sequence[ListExample],
         rng: np.random.Generator,
         generator: torch.Generator,
         watched: bool = False,

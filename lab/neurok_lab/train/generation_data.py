@@ -12,23 +12,24 @@ import torch
 from jaxtyping import Float, Int, UInt8
 from torch import Tensor
 
-from neurok.catalogue.captions import captions
 from neurok.catalogue.categories import split_of
 from neurok.catalogue.parts import Assembly
 from neurok.errors import NeurokError
-from neurok.generation.augmentation import AugmentationConfig, augment, framed
-from neurok.generation.context import Asked, Words, asked_by, words_of
+from neurok.generation.context import Conditioning, Words, conditioning_of, words_of
 from neurok.generation.fields import (
+    appearance_fields,
     build_fields,
     can_be_listed,
     chosen,
-    look_fields,
     part_words,
     whole_fields,
     whole_words,
 )
+from neurok.generation.framing import framed
 from neurok.generation.numbers import WIDTH, Standard, row_of, scale_of, used_by
 from neurok.generation.part_list import Lists, stack_lists
+from neurok_lab.data.augmentation import AugmentationConfig, augment
+from neurok_lab.data.captions import captions
 from neurok_lab.data.household import number_of, read_households
 from neurok_lab.data.household_pictures import PictureSet
 
@@ -36,7 +37,7 @@ KIND = [field.name for field in build_fields()].index("kind")
 
 
 @dataclass(frozen=True, eq=False)
-class Example:
+class ListExample:
     """One object: its list, its numbers, what is said of it, and how it looks."""
 
     name: str
@@ -84,22 +85,22 @@ PHOTOGRAPHS = AugmentationConfig(
 """What pictures look like after ``photo`` has cut them out, or not where the background is not plain."""
 
 
-def example_of(assembly: Assembly, spoken: Sequence[Words] = ()) -> Example:
+def example_of(assembly: Assembly, spoken: Sequence[Words] = ()) -> ListExample:
     """An object as numbers."""
     scale = scale_of(assembly)
     words = [part_words(part) for part in assembly.parts]
-    return Example(
+    return ListExample(
         assembly.name,
         chosen(whole_fields(), whole_words(assembly)),
         [chosen(build_fields(), row) for row in words],
-        [chosen(look_fields(), row) for row in words],
+        [chosen(appearance_fields(), row) for row in words],
         np.stack([row_of(part, scale) for part in assembly.parts]),
         np.stack([used_by(row) for row in words]),
         tuple(spoken),
     )
 
 
-def read_examples(folder: Path, said: int, seed: int, split: str, batch: int = 64) -> list[Example]:
+def read_examples(folder: Path, said: int, seed: int, split: str, batch: int = 64) -> list[ListExample]:
     """All objects of a store that belong to a split, each with so many captions, which may be none."""
     assemblies = [one for one in read_households(folder) if can_be_listed(one) and split_of(number_of(one)) == split]
     if not assemblies:
@@ -114,18 +115,18 @@ def read_examples(folder: Path, said: int, seed: int, split: str, batch: int = 6
     return [example_of(one, spoken[said * k : said * (k + 1)]) for k, one in enumerate(assemblies)]
 
 
-def standard_of(examples: Sequence[Example]) -> Standard:
+def standard_of(examples: Sequence[ListExample]) -> Standard:
     """Means and spreads of the numbers of all parts."""
     rows, used = np.concatenate([e.rows for e in examples]), np.concatenate([e.used for e in examples])
     return Standard.of(rows, used, np.concatenate([e.kinds for e in examples]))
 
 
-def lists_of(examples: Sequence[Example]) -> Lists:
+def lists_of(examples: Sequence[ListExample]) -> Lists:
     return stack_lists([e.whole for e in examples], [e.build for e in examples], [e.look for e in examples])
 
 
 def numbers_of(
-    examples: Sequence[Example], standard: Standard
+    examples: Sequence[ListExample], standard: Standard
 ) -> tuple[Float[Tensor, "B P W"], Float[Tensor, "B P W"]]:
     """Standardised numbers and which of them mean something, one row more than the longest list."""
     most = max(len(e.rows) for e in examples) + 1
@@ -142,8 +143,8 @@ CLIP = 5.0
 
 
 def draw_asked(
-    examples: Sequence[Example], rng: np.random.Generator, generator: torch.Generator, asking: AskConfig = ASKING
-) -> Asked:
+    examples: Sequence[ListExample], rng: np.random.Generator, generator: torch.Generator, asking: AskConfig = ASKING
+) -> Conditioning:
     """One prompt for each object, with parts of it hidden now and then."""
     words: list[Words | None] = []
     raw: dict[int, np.ndarray] = {}
@@ -156,10 +157,10 @@ def draw_asked(
     if raw:
         changed = augment(torch.from_numpy(np.stack(list(raw.values()))), generator, PHOTOGRAPHS)
         pictures = dict(zip(raw, changed, strict=True))
-    return asked_by(words, pictures)
+    return conditioning_of(words, pictures)
 
 
-def _hidden(example: Example, rng: np.random.Generator) -> Words:
+def _hidden(example: ListExample, rng: np.random.Generator) -> Words:
     one = example.words[rng.integers(len(example.words))]
     states, meanings, values = one.states, one.meanings, one.values
     way = rng.random()
@@ -173,7 +174,7 @@ def _hidden(example: Example, rng: np.random.Generator) -> Words:
     return Words(states, meanings, values)
 
 
-def unlisted(examples: Sequence[Example], folders: Sequence[Path]) -> list[Example]:
+def unlisted(examples: Sequence[ListExample], folders: Sequence[Path]) -> list[ListExample]:
     """Objects of which there are pictures but no list of parts: of these only what they are can be learned."""
     store = PictureSet.open(*folders)
     numbers, listed = store.of_object(), {one.name for one in examples}
@@ -182,11 +183,11 @@ def unlisted(examples: Sequence[Example], folders: Sequence[Path]) -> list[Examp
         words = {field.name: "" for field in whole_fields()} | {"category": store.rows[numbers[name][0]].category}
         pictures = framed(torch.from_numpy(store.batch(numbers[name]))).numpy()
         nothing = np.zeros((0, WIDTH))
-        out.append(Example(name, chosen(whole_fields(), words), [], [], nothing, nothing, pictures=pictures))
+        out.append(ListExample(name, chosen(whole_fields(), words), [], [], nothing, nothing, pictures=pictures))
     return sorted(out, key=lambda one: one.name)
 
 
-def with_pictures(examples: Sequence[Example], folders: Sequence[Path]) -> list[Example]:
+def with_pictures(examples: Sequence[ListExample], folders: Sequence[Path]) -> list[ListExample]:
     """The same examples, with pictures where the stores have some of that name, framed as after a cut-out."""
     store = PictureSet.open(*folders)
     numbers = store.of_object()

@@ -97,7 +97,7 @@ def fitted_thing(model: PartModel, thing: Assembly) -> tuple[Assembly, float]:
     parts: list[Part] = []
     for part in thing.parts:
         share = float(part.size.max()) / longest
-        for found in rebuild_solid(model, part.copies[0], part.look, share, PIECES, FRAME):
+        for found in rebuild_solid(model, part.copies[0], part.appearance, share, PIECES, FRAME):
             guess = found.guess
             form = replace(
                 part, kind=cast(Kind, guess.kind), code=guess.code, size=found.size, centre=found.pose[:3, 3],
@@ -231,7 +231,7 @@ def part_names(category: str) -> PartNames:
 
 
 def family_of(part: Part) -> str:
-    return material_library()[part.look.stuff].family
+    return material_library()[part.appearance.visible_material].family
 
 
 def rows_of(thing: Assembly) -> Float[np.ndarray, "P 10"]:

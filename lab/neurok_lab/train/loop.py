@@ -104,21 +104,22 @@ class CtrlC:
 
 
 def make_optimizers(module: torch.nn.Module, run: RunConfig) -> list[torch.optim.Optimizer]:
-    """Muon for the matrices of the blocks, AdamW for everything else."""
+    """Muon for the matrices of the blocks, AdamW for everything else; what has learned before moves less."""
     matrices = [p for name, p in module.named_parameters() if p.ndim == 2 and "blocks" in name]
-    chosen = {id(p) for p in matrices}
+    trunk = [p for name, p in module.named_parameters() if ".trunk." in name]
+    chosen = {id(p) for p in matrices + trunk}
     others = [p for p in module.parameters() if id(p) not in chosen]
-    return [
-        Muon(matrices, run.matrix_rate, weight_decay=run.weight_decay),
-        torch.optim.AdamW(others, run.rate, weight_decay=run.weight_decay),
-    ]
+    groups = [{"params": others, "share": 1.0}, {"params": trunk, "share": run.trunk}]
+    adam = torch.optim.AdamW([group for group in groups if group["params"]], run.rate, weight_decay=run.weight_decay)
+    return [Muon(matrices, run.matrix_rate, weight_decay=run.weight_decay), adam] if matrices else [adam]
 
 
 def set_rates(optimizers: list[torch.optim.Optimizer], run: RunConfig, step: int) -> None:
     """Step sizes of a step, for the optimizers that ``make_optimizers`` makes."""
-    for optimizer, rate in zip(optimizers, (run.matrix_rate, run.rate), strict=True):
+    for optimizer in optimizers:
+        rate = run.matrix_rate if isinstance(optimizer, Muon) else run.rate
         for group in optimizer.param_groups:
-            group["lr"] = rate * run.rate_factor(step)
+            group["lr"] = rate * group.get("share", 1.0) * run.rate_factor(step)
 
 
 def orthogonalise(matrices: Tensor, rounds: int = 5) -> Tensor:
@@ -311,11 +312,16 @@ def _finish_step(state: RunState, task: Task, terms: Any) -> None:
     nn.utils.clip_grad_norm_(state.module.parameters(), run.clip)
     for optimizer in state.optimizers:
         optimizer.step()
-    for mean, value in zip(state.average.parameters(), state.module.parameters(), strict=True):
+    for mean, value in zip(_floats(state.average), _floats(state.module), strict=True):
         mean.lerp_(value, 1.0 - run.average_decay(state.step))
     state.step += 1
     state.recent.append(task.figures(terms))
     state.keep_random()
+
+
+def _floats(module: nn.Module) -> list[Tensor]:
+    """All that an average is taken of: parameters, and statistics of batches, but no counters."""
+    return [value for value in module.state_dict().values() if value.is_floating_point()]
 
 
 def _line(task: Task, state: RunState, processes: int) -> Line:

@@ -197,7 +197,7 @@ SIDE = 0.02
 """Weight of what a model learns beside poses: small, so that it only reads what the poses have taught."""
 
 
-class Weights(NamedTuple):
+class LossWeights(NamedTuple):
     """What counts how much beside the error of a pose."""
 
     kl: float = 0.0
@@ -210,7 +210,7 @@ class Weights(NamedTuple):
     """Of a nat of the true motion under the prior of each handle."""
 
 
-PLAIN = Weights()
+PLAIN = LossWeights()
 
 
 class DeformationTerms(NamedTuple):
@@ -237,7 +237,9 @@ class DeformationTask(nn.Module):
         super().__init__()
         self.model = build_model(config)
 
-    def forward(self, pairs: PairTensors, weights: Weights = PLAIN, noise: Tensor | None = None) -> DeformationTerms:
+    def forward(
+        self, pairs: PairTensors, weights: LossWeights = PLAIN, noise: Tensor | None = None
+    ) -> DeformationTerms:
         """Without ``noise`` the posterior mean is decoded."""
         model: PairModel = self.model
         rest = pairs.rest

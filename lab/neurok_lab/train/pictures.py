@@ -20,15 +20,16 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from neurok.errors import NeurokError
-from neurok.generation.augmentation import augment, on_plain
-from neurok.generation.fields import build_fields, look_fields, whole_fields
+from neurok.generation.fields import appearance_fields, build_fields, whole_fields
+from neurok.generation.framing import on_plain
 from neurok.generation.image_encoder import PictureReader, ReaderConfig, part_fields
 from neurok.generation.numbers import WIDTH, Standard
 from neurok.hub import load_model
+from neurok_lab.data.augmentation import augment
 from neurok_lab.train.checkpoint import load_weights, read_facts
 from neurok_lab.train.config import Recipes
 from neurok_lab.train.generation import (
-    Batch,
+    BatchConfig,
     FlowRecipe,
     GenerationRecipe,
     GenerationTraining,
@@ -36,7 +37,7 @@ from neurok_lab.train.generation import (
     PartListRecipe,
     Terms,
 )
-from neurok_lab.train.generation_data import CLIP, PHOTOGRAPHS, Example
+from neurok_lab.train.generation_data import CLIP, PHOTOGRAPHS, ListExample
 
 COUNTED = {"category": 2.0, "present": 2.0, "colour": 1.0, "material": 0.5, "numbers": 0.5}
 """What each answer counts in the loss; 0.2 for those not named. The category comes first, the rest follows from it."""
@@ -94,7 +95,7 @@ def _ask(name: str, scores: Tensor, truth: Tensor, costs: dict[str, Tensor], rig
     right[name] = (scores.detach().argmax(dim=-1) == truth).float().mean()
 
 
-def known_names(examples: Sequence[Example]) -> dict[int, np.ndarray]:
+def known_names(examples: Sequence[ListExample]) -> dict[int, np.ndarray]:
     """Which names parts of each category have."""
     found: dict[int, set[int]] = {}
     for one in examples:
@@ -103,14 +104,14 @@ def known_names(examples: Sequence[Example]) -> dict[int, np.ndarray]:
 
 
 def answers_of(
-    examples: Sequence[Example],
+    examples: Sequence[ListExample],
     known: dict[int, np.ndarray],
     standard: Standard,
     rng: np.random.Generator,
     count: int,
 ) -> Answers:
     """Questions and their answers: parts that are there first, then others that things of the kind or any have."""
-    columns = [[f.name for f in (*build_fields(), *look_fields())].index(one.name) for one in part_fields()]
+    columns = [[f.name for f in (*build_fields(), *appearance_fields())].index(one.name) for one in part_fields()]
     every = build_fields()[0].count
     names = np.zeros((len(examples), count), dtype=np.int64)
     is_asked, present = np.zeros((2, len(examples), count), dtype=bool)
@@ -151,7 +152,7 @@ class PictureRecipe(GenerationRecipe):
 
     task: ClassVar[str] = "pictures"
     model: ReaderConfig = field(default_factory=ReaderConfig)
-    view: Batch = field(default_factory=lambda: Batch(24))
+    view: BatchConfig = field(default_factory=lambda: BatchConfig(24))
     steps: int = 4_000
     warmup: int = 100
     rate: float = 1.5e-3
@@ -171,7 +172,7 @@ class PictureTraining(ObjectTraining):
     meaning: ClassVar[str] = "cross entropy of all answers, and squared error of the numbers"
 
     @cached_property
-    def _shown(self) -> list[Example]:
+    def _shown(self) -> list[ListExample]:
         return []
 
     @cached_property
@@ -181,7 +182,7 @@ class PictureTraining(ObjectTraining):
     def batch(
         self,
         module: Any,
-        chosen: Sequence[Example],
+        chosen: Sequence[ListExample],
         rng: np.random.Generator,
         generator: torch.Generator,
         watched: bool = False,
@@ -193,7 +194,7 @@ class PictureTraining(ObjectTraining):
         return pictures, answers_of(chosen, self._known, self.standard, rng, self.recipe.model.names)
 
 
-def pictured(examples: Sequence[Example]) -> list[Example]:
+def pictured(examples: Sequence[ListExample]) -> list[ListExample]:
     """Those that have pictures."""
     return [one for one in examples if one.pictures is not None]
 
@@ -245,7 +246,9 @@ def more_of(recipe: GenerationRecipe) -> GenerationRecipe:
     )  # fmt: skip
 
 
-def training_of(recipe: GenerationRecipe, examples: Sequence[Example], watched: Sequence[Example]) -> ObjectTraining:
+def training_of(
+    recipe: GenerationRecipe, examples: Sequence[ListExample], watched: Sequence[ListExample]
+) -> ObjectTraining:
     """A task of the loop.
 
     Raises:
@@ -261,7 +264,7 @@ def training_of(recipe: GenerationRecipe, examples: Sequence[Example], watched: 
     return GenerationTraining(recipe, examples, watched)
 
 
-SMOKE = {"steps": 20, "evaluate_every": 10, "view": Batch(4)}
+SMOKE = {"steps": 20, "evaluate_every": 10, "view": BatchConfig(4)}
 RECIPES: Recipes[GenerationRecipe] = Recipes(
     "generation",
     {

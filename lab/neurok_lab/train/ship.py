@@ -34,8 +34,13 @@ from neurok_lab.train.log import Line, read_log
 from neurok_lab.train.loop import CHECKPOINT, LOG
 from neurok_lab.train.parts import PartRecipe
 from neurok_lab.train.pictures import PictureRecipe
+from neurok_lab.train.views import ViewRecipe
+from neurok_lab.train.views_data import UNSEEN_PACKS
 
-KINDS = (DeformationRecipe, ArticulationRecipe, PartRecipe, PieceRecipe, PartListRecipe, FlowRecipe, PictureRecipe)
+KINDS = (
+    DeformationRecipe, ArticulationRecipe, PartRecipe, PieceRecipe, PartListRecipe, FlowRecipe, PictureRecipe,
+    ViewRecipe,
+)  # fmt: skip
 RECIPES: dict[str, type[RunConfig]] = {recipe.task: recipe for recipe in KINDS}
 
 EXAMPLES = "examples"
@@ -90,6 +95,15 @@ CARDS: dict[str, dict[str, Any]] = {
             "Static objects it has learned from are furniture and household things.",
         ],
     },
+    "views": {
+        "what": "what moves, how and about which axis, seen from outside: for each cell of a view of normals and depth",
+        "limits": [
+            "Up must be known, and the object should stand along its own axes; colours are not looked at.",
+            "Parts smaller than a cell of a view (a fortieth of its width) are not seen, nor is what is inside.",
+            "Learned from furniture, appliances, containers, doors, windows and taps.",
+        ],
+        "go_on": "neurok train views FOLDER --out RUN --start-from THIS_FILE",
+    },
     "generation": {
         "what": "objects of household categories as lists of parts, from words or a picture",
         "license": "Apache-2.0",
@@ -115,7 +129,7 @@ SWEET_HOME = {
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class TrainingRun:
     """What training has left in a folder."""
 
     recipe: Any
@@ -131,7 +145,7 @@ class Run:
     folder: Path
 
     @staticmethod
-    def read(folder: Path) -> Run:
+    def read(folder: Path) -> TrainingRun:
         facts = read_facts(folder / CHECKPOINT)
         if facts["task"] not in RECIPES:
             raise NeurokError(f"Runs of the task {facts['task']!r} are not shipped; known are {', '.join(RECIPES)}.")
@@ -140,7 +154,7 @@ class Run:
         load_weights(folder / CHECKPOINT, recipe.task, [module])
         network = module.get_submodule("model").requires_grad_(False).eval()
         last = (read_log(folder / LOG) or [{"training": {}, "watched": {}}])[-1]
-        return Run(recipe, network, facts["step"], facts["seconds"] / 3600, facts["origin"], last, folder)
+        return TrainingRun(recipe, network, facts["step"], facts["seconds"] / 3600, facts["origin"], last, folder)
 
     def describe(self) -> dict[str, Any]:
         """What the card says of the run."""
@@ -175,7 +189,7 @@ def ship(
     """
     if out.suffix != ".safetensors":
         raise NeurokError(f"Weights are written to a .safetensors file, not to '{out}'.")
-    runs = [Run.read(folder) for folder in folders]
+    runs = [TrainingRun.read(folder) for folder in folders]
     tasks = {run.recipe.task for run in runs}
     if len(tasks) > 1:
         raise NeurokError(f"The runs are for {' and '.join(sorted(tasks))}; ship them separately.")
@@ -199,7 +213,7 @@ def ship(
     return card
 
 
-def _deformation(runs: Sequence[Run], data: Sequence[str | Path]) -> tuple[Any, dict[str, Any]]:
+def _deformation(runs: Sequence[TrainingRun], data: Sequence[str | Path]) -> tuple[Any, dict[str, Any]]:
     """The network of a run with what its log says of it, or the mean of several, which has to be measured."""
     recipe, network, last = runs[-1].recipe, runs[-1].network, runs[-1].last
     if len(runs) == 1:
@@ -217,7 +231,7 @@ def _deformation(runs: Sequence[Run], data: Sequence[str | Path]) -> tuple[Any, 
     return network, {"metrics": {name: round(value, 4) for name, value in metrics.items()}}
 
 
-def _articulation(runs: Sequence[Run], data: Sequence[str | Path]) -> tuple[Ensemble, dict[str, Any]]:
+def _articulation(runs: Sequence[TrainingRun], data: Sequence[str | Path]) -> tuple[Ensemble, dict[str, Any]]:
     """Networks that answer together, calibrated on the objects that they have watched."""
     ensemble = Ensemble(tuple(run.network for run in runs))
     source = restored(JointDataConfig(()), runs[0].origin.get("source", {"folders": []}))
@@ -228,12 +242,12 @@ def _articulation(runs: Sequence[Run], data: Sequence[str | Path]) -> tuple[Ense
     return ensemble, {**facts, "calibrated_on": told}
 
 
-def _parts(runs: Sequence[Run], data: Sequence[str | Path]) -> tuple[Any, dict[str, Any]]:
+def _parts(runs: Sequence[TrainingRun], data: Sequence[str | Path]) -> tuple[Any, dict[str, Any]]:
     """The network of the last run, with what its log says of it."""
     return runs[-1].network, {"metrics": runs[-1].metrics}
 
 
-def _pieces(runs: Sequence[Run], data: Sequence[str | Path]) -> tuple[Grouper, dict[str, Any]]:
+def _pieces(runs: Sequence[TrainingRun], data: Sequence[str | Path]) -> tuple[Grouper, dict[str, Any]]:
     """Networks that answer together, calibrated on the objects that they have watched; ``data`` are folders of
     annotated objects, if moved. Examples that the first run has kept are taken from there."""
     members, facts = tuple(run.network for run in runs), _learned(runs)
@@ -247,12 +261,19 @@ def _pieces(runs: Sequence[Run], data: Sequence[str | Path]) -> tuple[Grouper, d
     return Grouper(members, calibration), {**facts, "calibrated_on": told}
 
 
+def _views(runs: Sequence[Run], data: Sequence[str | Path]) -> tuple[Any, dict[str, Any]]:
+    """The network of the last run, with what its log says of it."""
+    held = f"every fifth object of each sorted list, {', '.join(UNSEEN_PACKS)}, and the held-out generated families"
+    told = {"metrics": runs[-1].metrics, "trunk": runs[-1].origin.get("trunk")}
+    return runs[-1].network, {**_learned(runs), "held_out": held, **told}
+
+
 MAKERS: dict[str, Any] = {
-    "deformation": _deformation, "articulation": _articulation, "parts": _parts, "pieces": _pieces,
+    "deformation": _deformation, "articulation": _articulation, "parts": _parts, "pieces": _pieces, "views": _views,
 }  # fmt: skip
 
 
-def _learned(runs: Sequence[Run]) -> dict[str, Any]:
+def _learned(runs: Sequence[TrainingRun]) -> dict[str, Any]:
     """What was held out and what was learned from; all of the runs know held-out objects, or none."""
     found = {bool(run.origin.get("everything")) for run in runs}
     if len(found) > 1:
@@ -280,7 +301,7 @@ def ship_generation(runs: Mapping[str, Path], out: Path, weights: str | Path | N
     networks: dict[str, Any] = {name: getattr(known, name, None) for _, name in NETWORKS.values()}
     told: dict[str, Any] = dict(card.get("runs", {}))
     for name, folder in runs.items():
-        run, (task, network) = Run.read(folder), NETWORKS[name]
+        run, (task, network) = TrainingRun.read(folder), NETWORKS[name]
         if run.recipe.task != task:
             raise NeurokError(
                 f"'{folder}' is a run of the task {run.recipe.task!r}, but one of {task!r} is needed here."

@@ -229,7 +229,7 @@ class PieceDataConfig:
     """Pieces nearer than this touch [unit box]."""
 
 
-class Pieces(NamedTuple):
+class LabelledPieces(NamedTuple):
     """What the network is shown, and the truth about it."""
 
     clouds: PartClouds
@@ -258,7 +258,7 @@ def bodies_of(joints: Sequence[Joint]) -> tuple[Int[np.ndarray, " P"], Int[np.nd
     return bodies, np.array(moves)
 
 
-def plain_pieces(mesh: Mesh, joints: tuple[Joint, ...] | None, form: Form = "raw") -> Pieces | None:
+def plain_pieces(mesh: Mesh, joints: tuple[Joint, ...] | None, form: Form = "raw") -> LabelledPieces | None:
     """An object as its file has it; nothing for what has one piece."""
     face_bodies, moves = _truth(mesh, joints)
     raw = _raw(mesh)
@@ -274,7 +274,7 @@ def drawn_pieces(
     rng: np.random.Generator,
     config: PieceDataConfig,
     handles: bool = False,
-) -> Pieces | None:
+) -> LabelledPieces | None:
     """Another version of an object, if asked for with handles added; nothing for what has one piece left."""
     face_bodies, moves = _truth(mesh, joints)
     form = FORMS[int(np.searchsorted([1.0 - config.named - config.melted, 1.0 - config.melted], rng.random()))]
@@ -324,12 +324,12 @@ def _raw(mesh: Mesh, kept: np.ndarray | None = None) -> Mesh:
 
 def _described(
     raw: Mesh, pieces: Int[np.ndarray, " F"], face_bodies: Int[np.ndarray, " F"], moves: Int[np.ndarray, " B"]
-) -> Pieces | None:
+) -> LabelledPieces | None:
     if int(pieces.max(initial=0)) == 0:
         return None
     clouds = describe_parts(label_faces(raw, pieces), config=PIECE_CLOUDS)
     owners = _owners(pieces, face_bodies, face_areas(raw.vertices, raw.faces), len(moves))[clouds.parts]
-    return Pieces(clouds, owners, moves[owners]) if len(owners) > 1 else None
+    return LabelledPieces(clouds, owners, moves[owners]) if len(owners) > 1 else None
 
 
 def _kept_faces(

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 # Does a joint move? That is asked of its calibrated probability of being right, and these are all thresholds on it.
 # Checked on 94 held-out objects, raw and with their parts, and 50 that stand still.
-LIKELY = 0.5  # Joints that are likelier right than wrong are joints of a plan ...
-SIMULATED = 0.2  # ... and where none is, the likeliest one from this on: a new kind of object still has a best guess.
-POSSIBLE = 0.03  # Tried for a target, which shows that something moves: of a new kind the true joint is seldom likely.
+SIMULATED = 0.5  # Joints that are likelier right than wrong are joints of a plan: every verb simulates and writes them.
+# Listed as possible, and tried for a target, which shows that something moves: of a new kind the true joint is seldom
+# likely.
+POSSIBLE = 0.03
 MOVING_PIECE = 0.1  # Pieces that the grouping network holds likelier to move are not of the base; the plan asks again.
 STILL = 0.1  # A single surface is not cut into bodies if it is less likely than this that anything moves.
 

@@ -38,6 +38,9 @@ TURNED_BOX = 0.9  # A turned box must be smaller than this share of the one alon
 WEAK_CONTACT = 0.3  # Cost of a contact without surface beside one of the largest surface, whose cost is 1.
 BASE_SIZE = 0.5  # What the size of a part [share of the object] says for the base, beside its share of the area.
 BASE_DEGREE = 0.7  # What the share of parts it touches says for the base.
+# What the log-odds of moving say against it; with it the root is right for 85 of 88 objects, without it for 79.
+BASE_MOVES = 0.25
+BASE_SUREST = 9.0  # Log-odds are cut off here.
 BASE_STANDS = 0.4  # What standing on the ground says for the base ...
 BASE_FALL = 20.0  # ... and how fast that falls with the height [1 / share of the object]: to nothing at a twentieth.
 
@@ -359,22 +362,25 @@ def find_tree(contacts: ContactGraph, up: Float[np.ndarray, "3"], base: int | No
     return tuple(-1 if part == root else root if above < 0 else int(above) for part, above in enumerate(parents))
 
 
-def find_base(contacts: ContactGraph, up: Float[np.ndarray, "3"]) -> int:
-    """The part that stays: large, in contact with many, standing on the ground."""
+def find_base(
+    contacts: ContactGraph, up: Float[np.ndarray, "3"], moves: Float[np.ndarray, " P"] | None = None
+) -> int:
+    """The part that stays: large, in contact with many, standing on the ground, and unlikely to move by ``moves``, the
+    log-odds that each part does, if they are known."""
     merits = np.full(len(contacts.samples), -np.inf)
-    present = [p for p, samples in enumerate(contacts.samples) if samples is not None]
+    present = [(p, samples) for p, samples in enumerate(contacts.samples) if samples is not None]
     if not present:
         return 0
-    area = np.array([samples.area if samples is not None else 0.0 for samples in contacts.samples])
-    lows = {p: float((contacts.samples[p].points @ up).min()) for p in present}  # type: ignore[union-attr]
+    total = sum(samples.area for _, samples in present)
+    lows = {p: float((samples.points @ up).min()) for p, samples in present}
     ground = min(lows.values())
-    for p in present:
-        samples = contacts.samples[p]
-        assert samples is not None
+    for p, samples in present:
         degree = len(contacts.of(p)) / max(1, len(present) - 1)
         stands = max(0.0, 1.0 - BASE_FALL * (lows[p] - ground) / contacts.size)
-        merits[p] = area[p] / area.sum() + BASE_SIZE * samples.box.size / contacts.size
+        merits[p] = samples.area / total + BASE_SIZE * samples.box.size / contacts.size
         merits[p] = merits[p] + BASE_DEGREE * degree + BASE_STANDS * stands
+    if moves is not None:
+        merits -= BASE_MOVES * np.clip(moves, -BASE_SUREST, BASE_SUREST)
     return int(np.argmax(merits))
 
 

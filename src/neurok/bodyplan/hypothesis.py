@@ -28,7 +28,7 @@ SLIDE_SCRAPE = 0.1
 BUTTON_TRAVEL = 0.6  # How far a button sinks in [heights of the button]. By eye.
 # A small part that slides nearer than this to the normal of its contact is a button [cosine]. By eye.
 BUTTON_DIRECTION = 0.9
-SLACK = 0.01  # How much wider than at rest the gap to the carrier may get [share of the object]. By eye.
+SLACK = 0.02  # How much wider than at rest the gap to the carrier may get [share of the object]: a lid is lifted by it.
 # A slide that a network knows and that loses its carrier within this share of its way keeps its limits: lids are
 # lifted off, and drawers that are a mere front have nothing to run in. By eye, on training objects kept aside.
 LOOSE_SHARE = 0.25

@@ -14,9 +14,11 @@ import numpy as np
 from jaxtyping import Int
 
 from neurok.bodyplan.bodies import label_faces
+from neurok.bodyplan.config import POSSIBLE
 from neurok.bodyplan.contacts import ContactGraph, contact_graph, once_per_mesh
-from neurok.bodyplan.hypothesis import Hypothesis, clip_limits
+from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.core import Articulation, Joint, Mesh
+from neurok.errors import counted, shown
 from neurok.geometry.topology import face_components, vertex_labels
 
 Origin = Literal["file", "labels", "pieces", "edited"]
@@ -62,6 +64,10 @@ class BodyPlan:
     note: str = ""
     """What the search for joints left out, in one sentence; empty if nothing."""
 
+    def __repr__(self) -> str:
+        counts = f"{counted(len(self.bodies), 'body')}, {counted(len(self.moving), 'joint')}"
+        return f"<BodyPlan {shown(self.mesh.name)}: {counts}, from {self.origin}>"
+
     @property
     def contacts(self) -> ContactGraph:
         """The contact graph of the bodies."""
@@ -88,6 +94,13 @@ class BodyPlan:
         return tuple(sorted(found, key=lambda body: -body.joint.probability if body.joint is not None else 0.0))
 
     @property
+    def possible(self) -> tuple[Hypothesis, ...]:
+        """Joints that do not hold but may: the likeliest of each fixed body, the surest first."""
+        lines = (body.hypotheses[0] for body in self.bodies if body.joint is None and body.hypotheses)
+        found = [line for line in lines if line.kind != "fixed" and line.probability >= POSSIBLE]
+        return tuple(sorted(found, key=lambda line: -line.probability))
+
+    @property
     def bends(self) -> bool:
         """Whether anything bends."""
         return any(body.bends for body in self.bodies)
@@ -105,22 +118,14 @@ class BodyPlan:
             bodies.append(self._moved(body, line if line is not None and line.probability >= least else None))
         return replace(self, bodies=tuple(bodies))
 
-    def likely(self, least: float) -> BodyPlan:
-        """The same plan in which joints that are less likely than this are fixed."""
-        weak = [body.joint is not None and body.joint.probability < least for body in self.bodies]
-        bodies = (self._moved(body, None) if one else body for body, one in zip(self.bodies, weak, strict=True))
-        return replace(self, bodies=tuple(bodies)) if any(weak) else self
-
     def _moved(self, body: PlannedBody, line: Hypothesis | None) -> PlannedBody:
-        """A body on another joint, with limits that end where it would detach, or fixed; and how likely that is."""
+        """A body on another joint, or fixed; and how likely that is."""
         if line is body.joint and line is not None:
             return body
         if line is None:
             moving = (one.probability if one.kind != "fixed" else 1.0 - one.probability for one in body.hypotheses[:1])
             return replace(body, joint=None, probability=1.0 - next(moving, 0.0))
-        parents = tuple(one.parent for one in self.bodies)
-        joint = clip_limits(line, self.contacts, parents=parents)
-        return replace(body, joint=joint, bends=False, probability=joint.probability)
+        return replace(body, joint=line, bends=False, probability=line.probability)
 
     def with_joint(self, body: int, joint: Hypothesis | None) -> BodyPlan:
         """The same plan with another joint of one body; ``None`` fixes it."""

@@ -22,7 +22,7 @@ from neurok.bodyplan.plan import BodyPlan, PlannedBody, connected_pieces, with_b
 from neurok.core import Mesh
 from neurok.core.articulation import JointKind
 from neurok.core.mesh import LARGEST
-from neurok.errors import FormatError
+from neurok.errors import FormatError, counted
 from neurok.io.files import read_bytes, write_files
 
 VERSION = 1
@@ -336,8 +336,9 @@ def draw_plan(plan: BodyPlan, width: int = 960, height: int = 720) -> np.ndarray
 def _legend(plan: BodyPlan) -> list[tuple[tuple[int, int, int] | None, str]]:
     from neurok.rendering.palette import part_color
 
+    counts = {"body": len(plan.bodies), "joint": len(plan.moving), "contact": len(plan.contacts.pairs)}
     lines: list[tuple[tuple[int, int, int] | None, str]] = [
-        (None, f"{len(plan.bodies)} bodies, {len(plan.moving)} joints, {len(plan.contacts.pairs)} contacts")
+        (None, ", ".join(counted(number, noun) for noun, number in counts.items()))
     ]
     for k, body in enumerate(plan.bodies):
         said = "base" if body.parent < 0 else f"on {plan.bodies[body.parent].name}: "

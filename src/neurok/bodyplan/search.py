@@ -9,7 +9,8 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.bodyplan.contacts import ContactGraph, PartSamples, contact_graph, find_tree, subtree
-from neurok.bodyplan.evidence import (
+from neurok.bodyplan.hypothesis import BUTTON_DIRECTION, LEAST_SLIDE, LEAST_TURN, Hypothesis, slide_limits, turn_limits
+from neurok.bodyplan.line_features import (
     RANKING,
     TURN_FEATURES,
     PartFacts,
@@ -22,7 +23,6 @@ from neurok.bodyplan.evidence import (
     softmax,
     turn_evidence,
 )
-from neurok.bodyplan.hypothesis import BUTTON_DIRECTION, LEAST_SLIDE, LEAST_TURN, Hypothesis, slide_limits, turn_limits
 from neurok.bodyplan.lines import Lines, directions, directions_of_parts, turning_lines
 from neurok.bodyplan.sweep import FreeRange, Mover, try_slides, try_turns
 from neurok.core import Mesh

@@ -8,6 +8,7 @@ only penetration beyond what the rest pose has counts.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -30,14 +31,18 @@ WINDOW = 4  # They are tried so many at a time: most lines have met something by
 SLIDE_STEPS = 20  # Steps of a slide, evenly up to the length of the part along it.
 EARLY_STEP = 3  # Step after which ``early_crossing`` is taken: 15 degrees, or a seventh of the length.
 OWN_POINTS = 72  # Points of the part that are followed.
+OPENNESS_POINTS = 48  # Points of the part that look out for the rest.
 OTHER_POINTS = 128  # Points of the rest that are followed: half of them close by, half anywhere the part may get to.
-ATTACHMENT_POINTS = 64  # Points of the part that may keep it attached: half where it touches at rest, half anywhere.
+ATTACHMENT_POINTS = 192  # Points of the part that may keep it attached: half where it touches at rest, half anywhere.
 CLOSE_BY = 0.15  # How far *close by* goes [sizes of the part].
 MAY_GET_TO = 1.1  # How far the part may get to, for points of the rest [sizes of the part].
 WITHIN_REACH = 1.2  # The same for its triangles, a little farther [sizes of the part].
 NEIGHBOURS = 48  # Own samples that tell on which side of the other surface a point lies.
 # Points with more of these samples on either side are left out: the surfaces pass through each other.
 INTERPENETRATION = 0.2
+# Where the part goes through a face at rest, it may go back through it within this way [share of the object]. By eye.
+OVERLAP = 0.04
+FAR = 4.0  # Rays that look out of the object end here [share of the object].
 # Cells along the object of the grid that tells whether parts are near; a part within two cells is attached.
 GRID_CELLS = 80
 GRID_MARGIN = 3  # Cells around the object, so that a step outside needs no test.
@@ -57,23 +62,51 @@ class Crossings:
     """The part crossed most so far, -1 for none."""
 
 
+@dataclass(frozen=True, eq=False)
+class _Hits:
+    """Where paths go through faces."""
+
+    points: Int[np.ndarray, " N"]
+    """Number of the point whose path it is ..."""
+
+    starts: Float[np.ndarray, "N 3"]
+    """... where it starts ..."""
+
+    moves: Float[np.ndarray, "N 3"]
+    """... and how it moves when it hits."""
+
+    places: Float[np.ndarray, "N 3"]
+    faces: Int[np.ndarray, " N"]
+
+    @property
+    def travel(self) -> Float[np.ndarray, " N"]:
+        """Way from the start [share of the object]."""
+        return np.asarray(np.linalg.norm(self.places - self.starts, axis=1))
+
+
 class Mover:
     """A part with all it carries, ready to be moved against the rest; lengths inside are shares of the object."""
 
-    def __init__(self, mesh: Mesh, contacts: ContactGraph, group: tuple[int, ...]) -> None:
+    def __init__(
+        self, mesh: Mesh, contacts: ContactGraph, group: tuple[int, ...], absent: tuple[int, ...] = ()
+    ) -> None:
+        """``group`` are the parts that move as one; ``absent`` ones are out of the way, as open doors are."""
         self.middle, self.size = mesh.bounds.mean(axis=0), contacts.size
         self.own_samples = self._samples(contacts.samples, group)
-        rest = self._samples(contacts.samples, tuple(p for p in range(len(contacts.samples)) if p not in group))
+        gone = {*group, *absent}
+        rest = self._samples(contacts.samples, tuple(p for p in range(len(contacts.samples)) if p not in gone))
         near = self._within_reach(rest.points[:, None])
         self.rest_samples = _OrientedPoints(rest.points[near], rest.normals[near], rest.spacing)
         places, moves = self.normalised(mesh.vertices), np.isin(mesh.face_parts, group)
-        stays = np.flatnonzero(~moves)
+        stays = np.flatnonzero(~np.isin(mesh.face_parts, tuple(gone)))
         stays = stays[self._within_reach(places[mesh.faces[stays]])]
         self.own_surface = CrossingSurface(places, mesh.faces[moves], mesh.face_parts[moves])
         self.rest_surface = CrossingSurface(places, mesh.faces[stays], mesh.face_parts[stays])
         spread = _spread(self.own_samples.points, OWN_POINTS)
         self.own_points = _lifted(spread, self.own_samples, self.rest_samples)
         self.other_points = _lifted(self._nearby(), self.rest_samples, self.own_samples)
+        self._pierced = self.rest_surface.pierced_by(self.own_surface)
+        self._overlapping = self._lie_on_pierced(self.other_points)
         self.near = OccupancyGrid(self.rest_samples.points, GRID_CELLS, GRID_MARGIN)
         self.attachment_points = self._contact_points()
 
@@ -115,6 +148,16 @@ class Mover:
         touching = self.near.contains(points.astype(np.float32))
         return np.concatenate([_pick(points[touching], half), _pick(points, half)])
 
+    def _lie_on_pierced(self, points: Float[np.ndarray, "N 3"]) -> Bool[np.ndarray, " N"]:
+        """Whether points of the rest lie on faces that the part goes through at rest."""
+        if not self._pierced.any() or len(points) == 0:
+            return np.zeros(len(points), dtype=bool)
+        tree = self.rest_samples.tree
+        assert tree is not None, "the points are some of its own"
+        across = 2.0 * FORGIVEN_DEPTH * self.rest_samples.normals[tree.query(points)[1]]
+        face = self.rest_surface.first_hit(points + 0.5 * across, -across)
+        return (face >= 0) & self._pierced[np.maximum(face, 0)]
+
     def sweep(
         self,
         axes: Float[np.ndarray, "C 3"],
@@ -139,11 +182,13 @@ class Mover:
         for start in range(0, steps, window):
             end = min(start + window, steps)
             some, through, times = axes[alive], origins[alive], with_rest[alive, start : end + 1]
-            first, part = self.rest_surface.first_crossing(trajectories(self.own_points, some, through, times, turning))
+            paths = trajectories(self.own_points, some, through, times, turning)
+            first, part = self.rest_surface.first_crossing(paths, self._is_overlap)
             fresh = (first <= end - start) & (own[alive] > steps)
             own[alive] = np.where(fresh, first + start, own[alive])
             hit[alive] = np.where(fresh, part, hit[alive])
-            first, _ = self.own_surface.first_crossing(trajectories(self.other_points, some, through, -times, turning))
+            paths = trajectories(self.other_points, some, through, -times, turning)
+            first, _ = self.own_surface.first_crossing(paths, self._is_overlapped)
             fresh = (first <= end - start) & (other[alive] > steps)
             other[alive] = np.where(fresh, first + start, other[alive])
             crossed = np.maximum(_part_of(own[alive] <= end), _part_of(other[alive] <= end))
@@ -151,6 +196,39 @@ class Mover:
             if len(alive) == 0:
                 break
         return Crossings(_share(own, steps), _share(other, steps), _main_obstacle(own, hit, steps))
+
+    def _is_overlap(self, found: _Hits) -> Bool[np.ndarray, " N"]:
+        """Whether points of the part that cross the rest only undo what overlaps at rest: the part goes through that
+        face already, has surface ahead of it too, and has hardly moved. A drawer that pokes through its back wall may
+        be pulled out."""
+        out = (found.travel < OVERLAP) & self._pierced[found.faces]
+        out[out] = self.own_surface.is_ahead(found.places[out], found.moves[out])
+        return out
+
+    def _is_overlapped(self, found: _Hits) -> Bool[np.ndarray, " N"]:
+        """The same for points of the rest, which seem to move the other way."""
+        out = (found.travel < OVERLAP) & self._overlapping[found.points]
+        out[out] = self.own_surface.is_ahead(found.starts[out], -found.moves[out])
+        return out
+
+    def openness(
+        self, axes: Float[np.ndarray, "C 3"], origins: Float[np.ndarray, "C 3"], turning: bool
+    ) -> Float[np.ndarray, "C 2"]:
+        """How much of the part sees nothing of the rest ahead when it starts along each line, forward and backward:
+        1 for a door that opens out of a closed box, 0 for the way into it. Points count by how fast they move."""
+        points = _spread(self.own_samples.points, OPENNESS_POINTS)
+        places = np.broadcast_to(points, (len(axes), *points.shape))
+        if turning:
+            moves = np.cross(axes[:, None], places - origins[:, None])
+        else:
+            moves = np.broadcast_to(axes[:, None], places.shape)
+        speed = np.linalg.norm(moves, axis=2)
+        ways = moves / np.maximum(speed, 1e-12)[..., None]
+        out = np.zeros((len(axes), 2))
+        for side, sign in enumerate((1.0, -1.0)):
+            seen = self.rest_surface.is_ahead(places.reshape(-1, 3), sign * ways.reshape(-1, 3)).reshape(speed.shape)
+            out[:, side] = 1.0 - (seen * speed).sum(axis=1) / np.maximum(speed.sum(axis=1), 1e-12)
+        return out
 
     def is_detached(
         self,
@@ -229,11 +307,15 @@ class CrossingSurface:
         self.scene = EmbreeScene() if len(faces) else None
         if self.scene is not None:
             self.mesh = TriangleMesh(self.scene, points, faces)
+        self.points, self.faces = points, faces
 
     def first_crossing(
-        self, positions: Float[np.ndarray, "C T N 3"]
+        self, positions: Float[np.ndarray, "C T N 3"], discounted: Callable[[_Hits], np.ndarray] | None = None
     ) -> tuple[Int[np.ndarray, "C N"], Int[np.ndarray, "C N"]]:
-        """The first step (1 ..) in which each path goes through, far beyond the last for never; and the part hit."""
+        """The first step (1 ..) in which each path goes through, far beyond the last for never; and the part hit.
+
+        Crossings that are ``discounted`` do not count.
+        """
         lines, times, count = positions.shape[:3]
         never = np.full((lines, count), times + 1, dtype=np.int64)
         nobody = np.full((lines, count), -1, dtype=np.int64)
@@ -247,6 +329,10 @@ class CrossingSurface:
         rows = np.flatnonzero(face >= 0)
         across = np.abs(np.einsum("nd,nd->n", moves[rows], self.normals[face[rows]]))
         rows = rows[across > GRAZING * np.linalg.norm(moves[rows], axis=1)]
+        if discounted is not None and len(rows):
+            line, point = rows // ((times - 1) * count), rows % count
+            places = starts[rows] + answer["tfar"][rows, None] * OVERSHOOT * moves[rows]
+            rows = rows[~discounted(_Hits(point, positions[line, 0, point], moves[rows], places, face[rows]))]
         crosses = np.zeros(len(starts), dtype=bool)
         crosses[rows] = True
         crossed = crosses.reshape(lines, times - 1, count)
@@ -255,6 +341,33 @@ class CrossingSurface:
         chosen = np.take_along_axis(hit, np.minimum(first, times - 2)[:, None], axis=1)[:, 0]
         part = np.where(first < times, self.parts[np.maximum(chosen, 0)], -1)
         return first + 1, part
+
+    def first_hit(self, places: Float[np.ndarray, "N 3"], ways: Float[np.ndarray, "N 3"]) -> Int[np.ndarray, " N"]:
+        """The first face within each way from each place, -1 for none."""
+        if self.scene is None or len(places) == 0:
+            return np.full(len(places), -1)
+        starts, ways = (np.ascontiguousarray(array, dtype=np.float32) for array in (places, ways))
+        return np.asarray(self.scene.run(starts, ways, np.ones(len(starts), np.float32), query="INTERSECT"))
+
+    def is_ahead(self, places: Float[np.ndarray, "N 3"], ways: Float[np.ndarray, "N 3"]) -> Bool[np.ndarray, " N"]:
+        """Whether the surface lies ahead of each place, however far, but for what touches it."""
+        ways = ways / np.maximum(np.linalg.norm(ways, axis=-1, keepdims=True), 1e-30)
+        return self.first_hit(places + FORGIVEN_DEPTH * ways, FAR * ways) >= 0
+
+    def pierced_by(self, other: CrossingSurface) -> Bool[np.ndarray, " F"]:
+        """Faces that pass through faces of another surface."""
+        out = np.zeros(len(self.parts), dtype=bool)
+        if self.scene is not None and other.scene is not None:
+            out |= (self._edge_hits(other).reshape(-1, 3) >= 0).any(axis=1)
+            hits = other._edge_hits(self)
+            out[hits[hits >= 0]] = True
+        return out
+
+    def _edge_hits(self, other: CrossingSurface) -> Int[np.ndarray, " E"]:
+        """The face of another surface that each edge of the faces goes through, -1 for none."""
+        corners = self.points[self.faces]
+        edges = np.roll(corners, -1, axis=1) - corners
+        return other.first_hit(corners.reshape(-1, 3), edges.reshape(-1, 3))
 
 
 def trajectories(

@@ -5,9 +5,9 @@ from neurok.catalogue.categories import draw as draw
 from neurok.catalogue.categories import generate as generate
 from neurok.catalogue.categories import split_of as split_of
 from neurok.catalogue.checks import check_assembly as check_assembly
+from neurok.catalogue.parts import Appearance as Appearance
 from neurok.catalogue.parts import Assembly as Assembly
 from neurok.catalogue.parts import Hinge as Hinge
-from neurok.catalogue.parts import Look as Look
 from neurok.catalogue.parts import Part as Part
 from neurok.catalogue.parts import Repeat as Repeat
 from neurok.catalogue.vocabulary import CATEGORIES as CATEGORIES

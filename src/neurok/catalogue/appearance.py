@@ -12,12 +12,12 @@ from typing import cast
 import numpy as np
 from jaxtyping import UInt8
 
-from neurok.catalogue.parts import Feel, Look, Pattern
+from neurok.catalogue.parts import Appearance, Feel, Pattern
 from neurok.core import Surface, Texture
 from neurok.core.material import Material
 from neurok.core.material_library import library, material
-from neurok.modelling.appearance import linear
-from neurok.modelling.dice import Dice
+from neurok.modelling.sampler import Sampler
+from neurok.modelling.surfaces import linear
 
 RGB = tuple[float, float, float]
 
@@ -102,8 +102,8 @@ def words_of(words: Words) -> tuple[str, ...]:
     return _weighed(words) if isinstance(words, str) else tuple(words)
 
 
-def draw_look(
-    d: Dice,
+def draw_appearance(
+    d: Sampler,
     colours: Words,
     materials: Words,
     *,
@@ -111,14 +111,14 @@ def draw_look(
     feels: Words = "none",
     patterns: Words = "plain",
     tile: float = 0.2,
-) -> Look:
+) -> Appearance:
     """A look of words drawn from what is allowed; repeat a word to make it likelier."""
     colours = words_of(colours)
     colour = d.pick(colours, [USUAL.get(c, UNUSUAL) for c in colours])
     pattern = cast(Pattern, d.pick(words_of(patterns)))
     shade = colour if d.chance(OWN_WORD) else d.pick(list(shades(colour)))
     second = d.pick([c for c in colours if c != colour] or ["white"])
-    return Look(
+    return Appearance(
         colour,
         shade,
         _near(d, rgb_of(shade)),
@@ -132,23 +132,23 @@ def draw_look(
     )
 
 
-def _near(d: Dice, rgb: RGB) -> RGB:
+def _near(d: Sampler, rgb: RGB) -> RGB:
     return tuple(float(np.clip(c + d.rng.normal(0.0, JITTER), 0.0, 1.0)) for c in rgb)  # type: ignore[return-value]
 
 
-def _second_rgb(d: Dice, pattern: Pattern, first: RGB, second: RGB) -> RGB:
+def _second_rgb(d: Sampler, pattern: Pattern, first: RGB, second: RGB) -> RGB:
     """Grain and threads are darker tones of the same colour."""
     if pattern in ("wood", "weave"):
         return tuple(c * d.between(0.72, 0.86) for c in first)  # type: ignore[return-value]
     return second
 
 
-def material_of(look: Look) -> Material:
+def material_of(finish: Appearance) -> Material:
     """The constants of a look: the library's, scaled by its feel and, for padding, by its cover."""
-    known = material(look.material)
-    stiffer, heavier = FEEL[look.feel]
-    if look.cover:
-        stiff, heavy = COVER.get(look.cover, (1.0, 1.0))
+    known = material(finish.material)
+    stiffer, heavier = FEEL[finish.feel]
+    if finish.cover:
+        stiff, heavy = COVER.get(finish.cover, (1.0, 1.0))
         stiffer, heavier = stiffer * stiff, heavier * heavy
     return replace(
         known,
@@ -166,18 +166,18 @@ METALLIC = ("silver", "gold", "light grey", "grey", "charcoal")
 
 
 @lru_cache(maxsize=4096)
-def surface_of(look: Look) -> Surface:
+def surface_of(finish: Appearance) -> Surface:
     """How a look is drawn."""
-    stuff = look.stuff
-    family = library()[stuff].family if stuff in library() else "fabric"
-    is_bare = family == "metal" and look.colour in METALLIC
+    material = finish.visible_material
+    family = library()[material].family if material in library() else "fabric"
+    is_bare = family == "metal" and finish.colour in METALLIC
     rough = ROUGHNESS.get(family, 0.95)
-    name = f"{look.shade} {stuff}"
-    alpha, mode = (0.4, "BLEND") if stuff in ("glass", "acrylic") and look.feel != "stiff" else (1.0, "OPAQUE")
-    if look.pattern == "plain":
-        return Surface(name, (*linear(_hex(look.rgb)), alpha), 0.8 if is_bare else 0.0, rough, alpha_mode=mode)  # type: ignore[arg-type]
+    name = f"{finish.shade} {material}"
+    alpha, mode = (0.4, "BLEND") if material in ("glass", "acrylic") and finish.feel != "stiff" else (1.0, "OPAQUE")
+    if finish.pattern == "plain":
+        return Surface(name, (*linear(_hex(finish.rgb)), alpha), 0.8 if is_bare else 0.0, rough, alpha_mode=mode)  # type: ignore[arg-type]
     texture = Texture.from_pixels(
-        pattern_pixels(look.pattern, look.rgb, look.second_rgb), f"{look.pattern}_{look.shade}"
+        pattern_pixels(finish.pattern, finish.rgb, finish.second_rgb), f"{finish.pattern}_{finish.shade}"
     )
     return Surface(name, (1.0, 1.0, 1.0, 1.0), 0.0, rough, texture)
 

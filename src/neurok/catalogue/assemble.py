@@ -8,11 +8,11 @@ from typing import Any, cast
 import numpy as np
 import numpy.typing as npt
 
-from neurok.catalogue.parts import Assembly, Hinge, Look, Part, Repeat, Role
+from neurok.catalogue.parts import Appearance, Assembly, Hinge, Part, Repeat, Role
 from neurok.catalogue.solids import Solid, Triple, block, leg_solid, tube, turned
 from neurok.catalogue.vocabulary import ROLE_OF
-from neurok.modelling.dice import Dice
 from neurok.modelling.forms import Hollow, Relief
+from neurok.modelling.sampler import Sampler
 
 ONCE = Repeat()
 PAIR = Repeat("x")
@@ -33,7 +33,7 @@ class Maker:
         self,
         name: str,
         solid: Solid,
-        look: Look,
+        finish: Appearance,
         parent: int = ROOT,
         *style: str,
         role: Role | None = None,
@@ -51,7 +51,7 @@ class Maker:
         role = role or cast(Role, ROLE_OF[name])
         at = np.asarray(solid.centre if meets is None else meets)
         fields = (solid.kind, solid.code, solid.size, solid.centre, solid.turn)
-        part = Part(name, role, *fields, look, words, hollow, relief, repeat, parent, at, hinge)
+        part = Part(name, role, *fields, finish, words, hollow, relief, repeat, parent, at, hinge)
         if meets is None and parent >= 0:
             found = overlap(part, self.parts[parent])
             if found is not None:
@@ -106,9 +106,9 @@ def placed_anew(part: Part, **changes: Any) -> Part:
 
 def add_legs(
     m: Maker,
-    d: Dice,
+    d: Sampler,
     kind: str,
-    look: Look,
+    finish: Appearance,
     parent: int,
     top: Triple,
     foot: Triple,
@@ -118,22 +118,24 @@ def add_legs(
 ) -> int:
     """Legs from ``foot`` up to ``top`` (of the first), under the four corners of something unless said otherwise."""
     solid, word = leg_solid(d, kind, top, foot, thick)
-    return m.add("leg", solid, look, parent, word, *style, repeat=repeat)
+    return m.add("leg", solid, finish, parent, word, *style, repeat=repeat)
 
 
 def add_castors(
-    m: Maker, look: Look, parent: int, at: Triple, size: tuple[float, float], edge: float, repeat: Repeat = FOUR
+    m: Maker, finish: Appearance, parent: int, at: Triple, size: tuple[float, float], edge: float, repeat: Repeat = FOUR
 ) -> int:
     """Small wheels of a diameter and a width [m] that roll along z."""
     wide, thin = size
     solid = block((wide, thin, wide), at, turned(z=90), corner=1.0, edge=edge)
-    return m.add("castor", solid, look, parent, "round", repeat=repeat)
+    return m.add("castor", solid, finish, parent, "round", repeat=repeat)
 
 
-def add_rockers(m: Maker, look: Look, parent: int, x: float, z: float, beyond: float, rise: float, r: float) -> None:
+def add_rockers(
+    m: Maker, finish: Appearance, parent: int, x: float, z: float, beyond: float, rise: float, r: float
+) -> None:
     """A pair of runners along z on which something rocks."""
     points = [(x, rise, -z - beyond), (x, 0.0, -0.5 * z), (x, 0.0, 0.5 * z), (x, rise, z + beyond)]
-    m.add("rocker", tube(points, r, square=0.8, bend=1.0), look, parent, "curved", repeat=PAIR)
+    m.add("rocker", tube(points, r, square=0.8, bend=1.0), finish, parent, "curved", repeat=PAIR)
     m.style.append("rocking")
 
 

@@ -20,10 +20,10 @@ def asset_of(assembly: Assembly, provenance: Mapping[str, str] | None = None) ->
     copies = [
         (part, placed(solid, pose)) for part in assembly.parts for solid in [pictured(part)] for pose in part.poses
     ]
-    pieces = [(shape, surface_of(part.look), k) for k, (part, shape) in enumerate(copies)]
+    pieces = [(shape, surface_of(part.appearance), k) for k, (part, shape) in enumerate(copies)]
     mesh = mesh_of_pieces(pieces, copy_names(assembly), assembly.category)
     owners = np.repeat(np.arange(len(assembly.parts)), [part.repeat.total for part in assembly.parts])
-    materials = MaterialField(tuple(material_of(part.look) for part in assembly.parts), owners[mesh.part_ids])
+    materials = MaterialField(tuple(material_of(part.appearance) for part in assembly.parts), owners[mesh.part_ids])
     about = {"source": "neurok", "license": "Apache-2.0", "category": assembly.category, **(provenance or {})}
     if not any(part.hinge for part in assembly.parts):
         return Asset(mesh, materials=materials, provenance=about)
@@ -59,9 +59,9 @@ def copy_parents(assembly: Assembly) -> Int[np.ndarray, " C"]:
 
 def pictured(part: Part) -> Shape:
     """The solid in its own axes, with texture coordinates where it has a pattern."""
-    if part.look.pattern == "plain":
+    if part.appearance.pattern == "plain":
         return part.solid
-    return part.solid.mapped(1.0 / part.look.tile, along=int(np.argmax(part.size)))
+    return part.solid.mapped(1.0 / part.appearance.tile, along=int(np.argmax(part.size)))
 
 
 def _joints(assembly: Assembly, owners: np.ndarray, names: tuple[str, ...]) -> tuple[Joint, ...]:

@@ -13,12 +13,12 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from neurok.catalogue import materials as stuffs
+from neurok.catalogue import materials
 from neurok.catalogue.assemble import ONCE, Maker
-from neurok.catalogue.parts import Hinge, Look, Part, Repeat
+from neurok.catalogue.parts import Appearance, Hinge, Part, Repeat
 from neurok.catalogue.solids import Solid, block, lathe, tube, turned
-from neurok.modelling.dice import Dice
 from neurok.modelling.forms import Hollow
+from neurok.modelling.sampler import Sampler
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def fronts_of(category: str, parts: Sequence[Part]) -> dict[int, list[int]]:
     if face is None:
         return found
     for number, part in enumerate(parts):
-        hollow = part.parent if part.name in face.fronts else -1
+        hollow = part.parent if part.name in face.fronts and "sliding" not in part.style else -1
         while hollow >= 0 and (parts[hollow].hollow is None or parts[hollow].hinge is not None):
             hollow = parts[hollow].parent
         if hollow >= 0:
@@ -152,9 +152,9 @@ class Opening:
 class Fronts:
     """How the doors and drawers of one thing look."""
 
-    look: Look
+    appearance: Appearance
     grip: Grip
-    metal: Look
+    metal: Appearance
     """Of handles."""
 
     wide: float
@@ -163,19 +163,19 @@ class Fronts:
     fill: str = "plain"
     """``plain``, ``panelled`` or ``glazed``: what a door has in its middle."""
 
-    inside: Look | None = None
+    inside: Appearance | None = None
     """Of panels and panes."""
 
 
-def draw_fronts(d: Dice, look: Look, fills: Sequence[str] = ("plain",)) -> Fronts:
+def draw_fronts(d: Sampler, finish: Appearance, fills: Sequence[str] = ("plain",)) -> Fronts:
     """Mostly of the same look as the body."""
     grip: Grip = d.pick(["knob", "bar", "cup", "none"], [4, 4, 1, 0.7])
     wide = {"knob": d.between(0.022, 0.038), "bar": d.between(0.09, 0.2), "cup": d.between(0.07, 0.1), "none": 0.0}
     fill = d.pick(list(fills))
-    face = look if d.chance(0.75) else stuffs.board(d)
-    panel, pane = face if d.chance(0.6) else stuffs.board(d), stuffs.milk_glass(d)
+    face = finish if d.chance(0.75) else materials.board(d)
+    panel, pane = face if d.chance(0.6) else materials.board(d), materials.milk_glass(d)
     inside = {"plain": None, "panelled": panel, "glazed": pane}[fill]
-    return Fronts(face, grip, stuffs.fittings(d), wide[grip], fill, inside)
+    return Fronts(face, grip, materials.fittings(d), wide[grip], fill, inside)
 
 
 def carcass(size: npt.ArrayLike, at: npt.ArrayLike, wall: float) -> tuple[Solid, Hollow]:
@@ -204,7 +204,7 @@ def add_door(
     """A door, with its panel or pane and its handle, that turns by ``upper`` [rad]."""
     low, high, z = opening.low + GAP, opening.high - GAP, opening.z
     solid, hinge = hung_board(replace(opening, low=low, high=high), side, thick, upper)
-    door = m.add("door", solid, fronts.look, parent, "" if fronts.fill == "plain" else fronts.fill, hinge=hinge)
+    door = m.add("door", solid, fronts.appearance, parent, "" if fronts.fill == "plain" else fronts.fill, hinge=hinge)
     left, right = opening.hung(side).left, opening.hung(side).right
     rail = float(min(0.07, 0.2 * (right - left)))
     if fronts.inside is not None:
@@ -219,24 +219,34 @@ def add_door(
     return door
 
 
-def add_dividers(m: Maker, columns: Sequence[Opening], back: float, face: float, look: Look, body: int) -> list[int]:
+def add_dividers(
+    m: Maker, columns: Sequence[Opening], back: float, face: float, finish: Appearance, body: int
+) -> list[int]:
     """Upright boards between columns, and the wall at the left of each column: the body, then the dividers."""
     walls = [body]
     for a, b in itertools.pairwise(columns):
         solid = board_between((a.right, a.low - SINK, back - SINK), (b.left, a.high + SINK, face))
-        walls.append(m.add("divider", solid, look, body))
+        walls.append(m.add("divider", solid, finish, body))
     return walls
 
 
 def add_drawer_case(
-    m: Maker, look: Look, fronts: Fronts, room: Opening, deep: float, count: int, most: float, wall: float, top: int
+    m: Maker,
+    finish: Appearance,
+    fronts: Fronts,
+    room: Opening,
+    deep: float,
+    count: int,
+    most: float,
+    wall: float,
+    top: int,
 ) -> int:
     """A flat case around ``room``, open to the front, with drawers side by side that are at most so deep."""
     size = (room.wide + 2 * wall, room.tall + 2 * wall, deep)
     solid, hollow = carcass(size, (*room.middle, 0), wall)
-    apron = m.add("apron", solid, look, top, hollow=hollow)
+    apron = m.add("apron", solid, finish, top, hollow=hollow)
     columns = room.columns([1.0] * count, wall)
-    walls = add_dividers(m, columns, -deep / 2 + wall, deep / 2 - 0.002, look, apron)
+    walls = add_dividers(m, columns, -deep / 2 + wall, deep / 2 - 0.002, finish, apron)
     for column, side in zip(columns, walls, strict=True):
         add_drawer(m, column, min(deep - wall - 0.02, most), fronts, side)
     return apron
@@ -250,7 +260,7 @@ def add_drawer(m: Maker, opening: Opening, deep: float, fronts: Fronts, parent: 
     slide = Hinge("prismatic", (0, 0, 1), at, 0.0, CASEWORK.pulled * deep)
     tray = Hollow(min(CASEWORK.tray, 0.2 * size[1]), "top")
     solid = block(size, at, corner=0.02, edge=0.0)
-    drawer = m.add("drawer", solid, fronts.look, parent, hollow=tray, hinge=slide)
+    drawer = m.add("drawer", solid, fronts.appearance, parent, hollow=tray, hinge=slide)
     is_wide = opening.wide > 0.7 and fronts.grip != "none"
     off = 0.28 * opening.wide if is_wide else 0.0
     repeat = Repeat("x", pivot=(x, opening.z)) if is_wide else ONCE
@@ -290,7 +300,7 @@ def add_grip(
 
 
 def add_shelves(
-    m: Maker, opening: Opening, back: float, count: int, look: Look, parent: int, thick: float = 0.016
+    m: Maker, opening: Opening, back: float, count: int, finish: Appearance, parent: int, thick: float = 0.016
 ) -> None:
     """Shelves behind a front, evenly spaced, held by the walls and the back; as one part."""
     if count < 1:
@@ -299,4 +309,4 @@ def add_shelves(
     y, front = opening.low + step, opening.z - CASEWORK.thick - 0.012
     low = (opening.left - SINK, y - thick / 2, back - SINK)
     high = (opening.right + SINK, y + thick / 2, front)
-    m.add("shelf", board_between(low, high), look, parent, repeat=Repeat(count=count, step=(0, step, 0)))
+    m.add("shelf", board_between(low, high), finish, parent, repeat=Repeat(count=count, step=(0, step, 0)))

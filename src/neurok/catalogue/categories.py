@@ -12,8 +12,8 @@ import numpy as np
 
 from neurok.catalogue.checks import check_assembly
 from neurok.catalogue.parts import Assembly
-from neurok.errors import NeurokError
-from neurok.modelling.dice import Dice
+from neurok.errors import NeurokError, did_you_mean
+from neurok.modelling.sampler import Sampler
 
 _MAKERS: dict[str, dict[str, dict[str, float]]] = {
     "bag": {"bags": {"tote": 2, "handbag": 2.5, "backpack": 2.5, "duffel": 1.2, "briefcase": 1.2}},
@@ -60,11 +60,12 @@ def draw(category: str, rng: np.random.Generator) -> Assembly:
         NeurokError: If there is no such category; the sentence lists those there are.
     """
     if category not in _MAKERS:
-        raise NeurokError(f"There is no household category {category!r}; there are {', '.join(_MAKERS)}.")
-    d = Dice(rng)
+        meant = did_you_mean(category, _MAKERS)
+        raise NeurokError(f"There is no household category {category!r}; there are {', '.join(_MAKERS)}.{meant}")
+    d = Sampler(rng)
     weights = {(m, name): weight for m, names in _MAKERS[category].items() for name, weight in names.items()}
     module, name = d.pick(list(weights), list(weights.values()))
-    maker: Callable[[Dice], Assembly] = getattr(importlib.import_module(f"neurok.catalogue.{module}"), name)
+    maker: Callable[[Sampler], Assembly] = getattr(importlib.import_module(f"neurok.catalogue.{module}"), name)
     return replace(maker(d), category=category)
 
 

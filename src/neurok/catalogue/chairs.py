@@ -7,11 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from neurok.catalogue import assemble
-from neurok.catalogue import materials as stuffs
-from neurok.catalogue.appearance import draw_look
+from neurok.catalogue import assemble, materials
+from neurok.catalogue.appearance import draw_appearance
 from neurok.catalogue.assemble import PAIR, ROOT, Maker, around
-from neurok.catalogue.parts import Assembly, Hinge, Look, Repeat
+from neurok.catalogue.parts import Appearance, Assembly, Hinge, Repeat
 from neurok.catalogue.solids import (
     Frame,
     Solid,
@@ -26,20 +25,20 @@ from neurok.catalogue.solids import (
     tube,
     turned,
 )
-from neurok.modelling.dice import Dice
 from neurok.modelling.forms import Hollow
+from neurok.modelling.sampler import Sampler
 
 Size = tuple[float, float, float]
 """Width, depth and height of a seat [m]."""
 
 
-def dining_chair(d: Dice) -> Assembly:
+def dining_chair(d: Sampler) -> Assembly:
     """Four legs, a seat, a back of many kinds, perhaps stretchers, armrests and a cushion."""
     m = Maker("chair")
     w, depth, h, th = d.between(0.37, 0.52), d.between(0.37, 0.5), d.between(0.41, 0.49), d.between(0.02, 0.05)
-    frame = stuffs.frame(d)
+    frame = materials.frame(d)
     padded = d.chance(0.45)
-    top = stuffs.padding(d) if padded else (frame if d.chance(0.75) else stuffs.frame(d))
+    top = materials.padding(d) if padded else (frame if d.chance(0.75) else materials.frame(d))
     is_round = d.chance(0.2)
     th = d.between(0.045, 0.09) if padded else th
     shape = "round" if is_round else "square"
@@ -51,15 +50,15 @@ def dining_chair(d: Dice) -> Assembly:
     if d.chance(0.25):
         _add_armrests(m, d, frame, seat, ((0.8 if is_round else 1.0) * w, depth, h))
     if not padded and d.chance(0.3):
-        look = stuffs.padding(d, "polyurethane foam", hides=0.1)
+        finish = materials.padding(d, "polyurethane foam", hides=0.1)
         size = np.array([0.9 * w, d.between(0.035, 0.06), 0.85 * depth])
         at = (0, h + 0.45 * th + 0.35 * size[1], 0.01)
         solid = block(size, at, corner=1.0 if is_round else 0.3, edge=0.9, crown=0.25, welt=0.004)
-        m.add("cushion", solid, look, seat, shape, relief="tufted" if d.chance(0.15) else "smooth")
+        m.add("cushion", solid, finish, seat, shape, relief="tufted" if d.chance(0.15) else "smooth")
     return m.done()
 
 
-def _seat(d: Dice, w: float, depth: float, th: float, h: float, is_round: bool, padded: bool) -> Solid:
+def _seat(d: Sampler, w: float, depth: float, th: float, h: float, is_round: bool, padded: bool) -> Solid:
     size, at = (w, th, depth), (0, h, 0)
     if padded:
         corner = d.between(0.75, 1.0) if is_round else d.between(0.12, 0.35)
@@ -72,34 +71,36 @@ def _seat(d: Dice, w: float, depth: float, th: float, h: float, is_round: bool, 
     return plate(corners, th, at, turned(x=-90), rounding=d.between(0.1, 0.5), bevel=d.between(0.2, 0.9))
 
 
-def _add_legs(m: Maker, d: Dice, look: Look, seat: int, size: Size, is_round: bool = False) -> None:
+def _add_legs(m: Maker, d: Sampler, finish: Appearance, seat: int, size: Size, is_round: bool = False) -> None:
     """Four legs under a seat whose underside is at ``size[2]``; perhaps with stretchers between them."""
     w, depth, h = size
     inset = d.between(0.02, 0.05)
     share = 0.64 if is_round else 1.0
     ix, iz = share * (w / 2 - inset), share * (depth / 2 - inset)
     splay = d.between(0.02, 0.09) if d.chance(0.45) else 0.0
-    is_metal = look.material in stuffs.METALS
+    is_metal = finish.material in materials.METALS
     carved = [0, 0] if is_metal else [1.5, 0.7]
     kind = d.pick(["square", "round", "tapered", "turned", "sabre"], [3, 2, 3, *carved])
     thick = d.between(0.018, 0.03) if is_metal else d.between(0.028, 0.05)
     top, foot = np.array([ix, h + 0.012, iz]), np.array([ix + splay, 0.0, iz + splay])
-    leg = assemble.add_legs(m, d, kind, look, seat, top, foot, thick, "splayed" if splay > 0.04 else "")
+    leg = assemble.add_legs(m, d, kind, finish, seat, top, foot, thick, "splayed" if splay > 0.04 else "")
     if d.chance(0.4) and kind != "sabre":
         y = d.between(0.12, 0.26)
         at = top + (foot - top) * (h + 0.012 - y) / (h + 0.012)
         solid = bar((at[0], y, -at[2]), (at[0], y, at[2]), 0.5 * thick, corner=d.pick([0.1, 1.0]))
-        side = m.add("stretcher", solid, look, leg, repeat=PAIR)
+        side = m.add("stretcher", solid, finish, leg, repeat=PAIR)
         if d.chance(0.6):
             z = d.pick([0.0, 0.0, at[2]])
             solid = bar((-at[0], y, z), (at[0], y, z), 0.5 * thick, corner=d.pick([0.1, 1.0]))
-            m.add("stretcher", solid, look, side if z == 0.0 else leg)
+            m.add("stretcher", solid, finish, side if z == 0.0 else leg)
     elif d.chance(0.4) and not is_round:
         apron = bar((-ix, h - 0.025, iz), (ix, h - 0.025, iz), 0.018, 0.06)
-        m.add("apron", apron, look, leg, repeat=Repeat("z"))
+        m.add("apron", apron, finish, leg, repeat=Repeat("z"))
 
 
-def _add_back(m: Maker, d: Dice, kind: str, frame: Look, panel: Look, seat: int, size: Size, is_round: bool) -> None:
+def _add_back(
+    m: Maker, d: Sampler, kind: str, frame: Appearance, panel: Appearance, seat: int, size: Size, is_round: bool
+) -> None:
     """A back of one kind, leaning a little."""
     w, depth, h = size
     tilt, tall = d.between(3, 14), d.between(0.36, 0.55)
@@ -112,7 +113,7 @@ def _add_back(m: Maker, d: Dice, kind: str, frame: Look, panel: Look, seat: int,
     if kind == "hoop":
         _hoop_back(m, d, frame, seat, f, (half, tall, thick))
         return
-    is_turned = kind == "spindles" and frame.material in stuffs.WOODS and d.chance(0.5)
+    is_turned = kind == "spindles" and frame.material in materials.WOODS and d.chance(0.5)
     post = f.bar((half, 0, 0), (half * d.between(0.95, 1.1), tall, 0), thick, corner=d.pick([0.12, 1.0]))
     posts = m.add("post", post, frame, seat, repeat=PAIR)
     rail_h, curve = d.between(0.05, 0.13), d.between(0.0, 0.03) if kind == "ladder" else d.between(0.0, 0.3) * thick
@@ -143,7 +144,7 @@ def _add_back(m: Maker, d: Dice, kind: str, frame: Look, panel: Look, seat: int,
         m.add("cross bar", solid, frame, low_rail, "crossed", repeat=PAIR)
 
 
-def _rail(d: Dice, f: Frame, half: float, y: float, tall: float, thick: float, curve: float) -> Solid:
+def _rail(d: Sampler, f: Frame, half: float, y: float, tall: float, thick: float, curve: float) -> Solid:
     """A board across, bowed to the back."""
     arch, top = tall * d.pick([0.0, 0.0, 0.35]), tall / 2
     right = [(half, -top), (half, top), (0.5 * half, top + 0.8 * arch), (0, top + arch)]
@@ -152,7 +153,14 @@ def _rail(d: Dice, f: Frame, half: float, y: float, tall: float, thick: float, c
 
 
 def _panel_back(
-    m: Maker, d: Dice, kind: str, panel: Look, frame: Look, seat: int, f: Frame, size: tuple[float, float]
+    m: Maker,
+    d: Sampler,
+    kind: str,
+    panel: Appearance,
+    frame: Appearance,
+    seat: int,
+    f: Frame,
+    size: tuple[float, float],
 ) -> None:
     half, tall = size
     raised, padded = d.chance(0.45), kind == "padded"
@@ -173,45 +181,45 @@ def _panel_back(
     m.add("back", solid, panel, parent, kind, "rounded" if rounding > 0.6 else "square")
 
 
-def _hoop_back(m: Maker, d: Dice, look: Look, seat: int, f: Frame, size: Size) -> None:
+def _hoop_back(m: Maker, d: Sampler, finish: Appearance, seat: int, f: Frame, size: Size) -> None:
     """A bent bow with spindles or a splat inside it."""
     half, tall, thick = size
     right = [(1.0, -0.005, 0), (1.03, 0.55 * tall, 0), (0.62, 0.95 * tall, -0.01)]
     points = [f.at(sign * x * half, y, z) for sign, side in ((-1, right), (1, right[::-1])) for x, y, z in side]
-    hoop = m.add("bow", tube(points, 0.5 * thick, bend=1.0), look, seat, "bent", role="back")
+    hoop = m.add("bow", tube(points, 0.5 * thick, bend=1.0), finish, seat, "bent", role="back")
     if d.chance(0.6):
         count = d.count(4, 7)
         x, step = row(count, 0.6 * half)
         solid = f.bar((x, -0.005, 0), (x, 0.985 * tall, 0), 0.012, corner=1.0)
-        m.add("spindle", solid, look, hoop, repeat=Repeat(count=count, step=f.turn @ [step, 0, 0]))
+        m.add("spindle", solid, finish, hoop, repeat=Repeat(count=count, step=f.turn @ [step, 0, 0]))
         return
     corners = symmetric([(0.28, 0), (0.2, 0.4), (0.42, 0.75), (0.3, 1.0)]) * [half, tall] - [0, tall / 2]
     solid = plate(corners, 0.012, f.at(0, tall / 2, -0.004), f.turn, rounding=0.8, bevel=0.4)
-    m.add("splat", solid, look, hoop, "carved")
+    m.add("splat", solid, finish, hoop, "carved")
 
 
-def _add_armrests(m: Maker, d: Dice, look: Look, seat: int, size: Size) -> None:
+def _add_armrests(m: Maker, d: Sampler, finish: Appearance, seat: int, size: Size) -> None:
     """A pair of armrests on posts."""
     w, depth, h = size
     up, x, z = d.between(0.18, 0.25), w / 2 - 0.012, 0.28 * depth
     post = bar((x, h - 0.01, z), (x + 0.01, h + up, z), 0.022, corner=d.pick([0.12, 1.0]))
-    posts = m.add("arm support", post, look, seat, repeat=PAIR)
+    posts = m.add("arm support", post, finish, seat, repeat=PAIR)
     if d.chance(0.5):
         points = [(x + 0.01, h + up, z + 0.05), (x + 0.015, h + up + 0.005, 0), (x, h + up, -0.5 * depth - 0.03)]
         solid = tube(points, 0.014, flat=1.0, bend=1.0)
     else:
         solid = block((0.045, 0.022, 0.98 * depth), (x + 0.008, h + up, -0.02), corner=0.25, edge=0.7)
-    m.add("armrest", solid, look, posts, repeat=PAIR)
+    m.add("armrest", solid, finish, posts, repeat=PAIR)
 
 
-def stool(d: Dice) -> Assembly:
+def stool(d: Sampler) -> Assembly:
     """A seat without a back, low or as high as a bar."""
     m = Maker("chair")
     h = d.pick([d.between(0.4, 0.5), d.between(0.62, 0.8)])
     wide, is_round = d.between(0.3, 0.42), d.chance(0.7)
     padded = d.chance(0.4)
-    frame = stuffs.frame(d)
-    top = stuffs.padding(d) if padded else frame
+    frame = materials.frame(d)
+    top = materials.padding(d) if padded else frame
     th = d.between(0.05, 0.09) if padded else d.between(0.022, 0.045)
     corner, crown = 1.0 if is_round else 0.15, (0.0, 0.3 if padded else 0.0)
     solid = block((wide, th, wide), (0, h - th / 2, 0), corner=corner, edge=(0.1, 0.7), crown=crown)
@@ -219,7 +227,7 @@ def stool(d: Dice) -> Assembly:
     m.style += ["stool", "bar" if h > 0.6 else "low"]
     count = d.pick([3, 4, 4])
     r, spread = 0.33 * wide, d.between(0.03, 0.1) * h / 0.5
-    thick = d.between(0.016, 0.025) if frame.material in stuffs.METALS else d.between(0.028, 0.045)
+    thick = d.between(0.016, 0.025) if frame.material in materials.METALS else d.between(0.028, 0.045)
     kind = d.pick(["round", "tapered", "square"])
     leg, word = leg_solid(d, kind, (0, h - 0.6 * th, r), (0, 0.0, r + spread), thick)
     spin = turned(y=np.degrees(np.pi / 4 if count == 4 else np.pi / 3))
@@ -233,11 +241,11 @@ def stool(d: Dice) -> Assembly:
     return m.done()
 
 
-def bench(d: Dice) -> Assembly:
+def bench(d: Sampler) -> Assembly:
     """A long seat of boards, perhaps with a back."""
     m = Maker("chair", "bench")
     long, deep, h = d.between(0.9, 1.7), d.between(0.34, 0.48), d.between(0.4, 0.47)
-    board, frame = stuffs.wood(d), d.pick([stuffs.wood, stuffs.metal])(d)
+    board, frame = materials.wood(d), d.pick([materials.wood, materials.metal])(d)
     x = 0.5 * long - d.between(0.08, 0.22)
     solid = bar((x, h - 0.05, -deep / 2), (x, h - 0.05, deep / 2), 0.05, 0.05)
     rail = m.add("frame", solid, frame, role="support", repeat=PAIR)
@@ -266,13 +274,13 @@ def bench(d: Dice) -> Assembly:
     return m.done()
 
 
-def shell_chair(d: Dice) -> Assembly:
+def shell_chair(d: Sampler) -> Assembly:
     """Seat and back in one bent sheet on thin legs or a sled."""
     m = Maker("chair")
-    look = d.pick([stuffs.plastic, stuffs.wood, stuffs.padding], [3, 1.5, 1])(d)
+    finish = d.pick([materials.plastic, materials.wood, materials.padding], [3, 1.5, 1])(d)
     wide, deep, h, tall = d.between(0.4, 0.5), d.between(0.38, 0.45), d.between(0.42, 0.47), d.between(0.34, 0.46)
-    seat = m.add("shell", _shell(d, wide, deep, tall, h, 0.035 if look.cover else 0.014), look, ROOT, "curved")
-    frame = d.pick([stuffs.metal, stuffs.wood], [3, 2])(d)
+    seat = m.add("shell", _shell(d, wide, deep, tall, h, 0.035 if finish.cover else 0.014), finish, ROOT, "curved")
+    frame = d.pick([materials.metal, materials.wood], [3, 2])(d)
     if d.chance(0.3):
         x, front, back = 0.42 * wide, 0.42 * deep, -0.3 * deep
         ends = (x - 0.06, h - 0.005, 0.3 * deep), (x - 0.06, h - 0.005, -0.22 * deep)
@@ -282,14 +290,14 @@ def shell_chair(d: Dice) -> Assembly:
         m.add("stretcher", bar((-x, h - 0.03, front), (x, h - 0.03, front), 0.014, corner=1.0), frame, runner)
     else:
         _add_legs(m, d, frame, seat, (0.72 * wide, 0.7 * deep, h - 0.006))
-    if look.cover == "" and d.chance(0.3):
-        pad = stuffs.padding(d, "polyurethane foam")
+    if finish.cover == "" and d.chance(0.3):
+        pad = materials.padding(d, "polyurethane foam")
         solid = block((0.82 * wide, 0.04, 0.8 * deep), (0, h + 0.022, 0.01), corner=0.4, edge=0.8, crown=0.2)
         m.add("cushion", solid, pad, seat)
     return m.done()
 
 
-def _shell(d: Dice, wide: float, deep: float, tall: float, h: float, thick: float) -> Solid:
+def _shell(d: Sampler, wide: float, deep: float, tall: float, h: float, thick: float) -> Solid:
     """A sheet from the front edge back and up: flat, then a tight bend, then nearly straight."""
     bends = np.zeros(9)
     bends[3:6] = np.radians(d.between(70, 84)) * np.array([0.3, 0.42, 0.28])
@@ -299,11 +307,11 @@ def _shell(d: Dice, wide: float, deep: float, tall: float, h: float, thick: floa
     return sheet(widths, deep + tall, thick, (0, h, deep / 2), turn, bends=bends, cup=d.between(0.0, 0.1))
 
 
-def swivel_chair(d: Dice) -> Assembly:
+def swivel_chair(d: Sampler) -> Assembly:
     """A star base with castors; everything above the column turns."""
     m = Maker("chair")
-    colours, stuff = "black*2, silver, charcoal, white, light grey", "nylon, steel, aluminium, abs"
-    frame = draw_look(d, colours, stuff, feels="none, stiff")
+    colours, materials_ = "black*2, silver, charcoal, white, light grey", "nylon, steel, aluminium, abs"
+    frame = draw_appearance(d, colours, materials_, feels="none, stiff")
     h, arms, reach = d.between(0.43, 0.55), d.pick([4, 5, 5, 5]), d.between(0.27, 0.33)
     wheels = d.chance(0.75)
     low, neck = 0.07 if wheels else 0.02, 0.6 * h
@@ -313,10 +321,10 @@ def swivel_chair(d: Dice) -> Assembly:
     arm = bar((0, low + 0.035, 0.015), (0, low, reach), 0.045, 0.03, corner=0.3, taper=1.2)
     star = m.add("star base", arm, frame, column, repeat=around(arms))
     if wheels:
-        tyre = draw_look(d, "black, charcoal", "nylon, rubber")
+        tyre = draw_appearance(d, "black, charcoal", "nylon, rubber")
         assemble.add_castors(m, tyre, star, (0, 0.033, reach - 0.015), (0.066, 0.032), 0.3, around(arms))
     w, deep = d.between(0.44, 0.54), d.between(0.42, 0.5)
-    cloth = stuffs.padding(d, hides=0.35)
+    cloth = materials.padding(d, hides=0.35)
     size, corner = (w, d.between(0.06, 0.1), deep), d.between(0.2, 0.5)
     solid = block(size, (0, h, 0), corner=corner, edge=(0.3, 0.9), crown=(0.0, 0.2))
     spin = Hinge("continuous", (0, 1, 0), (0, h, 0))
@@ -332,7 +340,7 @@ def swivel_chair(d: Dice) -> Assembly:
     return m.done()
 
 
-def _office_back(m: Maker, d: Dice, frame: Look, cloth: Look, seat: int, size: Size) -> None:
+def _office_back(m: Maker, d: Sampler, frame: Appearance, cloth: Appearance, seat: int, size: Size) -> None:
     w, deep, h = size
     tall, gap = d.between(0.4, 0.7), d.between(0.05, 0.16)
     tilt = d.between(4, 12)
@@ -352,15 +360,15 @@ def _office_back(m: Maker, d: Dice, frame: Look, cloth: Look, seat: int, size: S
         m.add("headrest", solid, cloth, rest, "padded")
 
 
-def pedestal_chair(d: Dice) -> Assembly:
+def pedestal_chair(d: Sampler) -> Assembly:
     """A tub or bucket on one turned foot."""
     m = Maker("chair")
     h, r = d.between(0.42, 0.5), d.between(0.2, 0.28)
-    look = d.pick([stuffs.metal, stuffs.plastic], [2, 1])(d)
+    finish = d.pick([materials.metal, materials.plastic], [2, 1])(d)
     disc = [(r, 0, 1), (r, 0.012, 1), (0.3 * r, 0.035, 0)]
     knots = [*disc, (0.03, 0.12, 0), (0.028, 0.6 * h, 0), (0.06, h - 0.02, 0), (0.07, h, 1)]
-    foot = m.add("pedestal", lathe(knots), look, ROOT, "round", "trumpet")
-    shell = d.pick([stuffs.plastic, stuffs.padding], [1, 1])(d)
+    foot = m.add("pedestal", lathe(knots), finish, ROOT, "round", "trumpet")
+    shell = d.pick([materials.plastic, materials.padding], [1, 1])(d)
     wide, tall = d.between(0.48, 0.62), d.between(0.3, 0.45)
     if d.chance(0.2):
         grow, turn = np.array([0.62, 0.85, 0.95, 1.0, 1.0]), turned(x=-d.between(6, 14))
@@ -370,18 +378,18 @@ def pedestal_chair(d: Dice) -> Assembly:
     else:
         solid = _shell(d, wide, 0.45, tall + 0.05, h + 0.01, 0.04 if shell.cover else 0.016)
         tub = m.add("shell", solid, shell, foot, "curved")
-    pad = stuffs.padding(d, "polyurethane foam")
+    pad = materials.padding(d, "polyurethane foam")
     solid = block((0.66 * wide, 0.07, 0.6 * wide), (0, h + 0.03, 0.0), corner=0.9, edge=0.9, crown=0.2)
     m.add("cushion", solid, pad, tub, "round")
     return m.done()
 
 
-def tubular_chair(d: Dice) -> Assembly:
+def tubular_chair(d: Sampler) -> Assembly:
     """A cantilever of bent tube with two pads, or a folding frame."""
     m = Maker("chair")
     w, deep, h = d.between(0.44, 0.52), d.between(0.42, 0.5), d.between(0.42, 0.47)
-    frame = draw_look(d, "silver*2, black, white, charcoal, gold", "steel*2, aluminium")
-    pads: list[Callable[[Dice], Look]] = [stuffs.padding, stuffs.wood, stuffs.plastic]
+    frame = draw_appearance(d, "silver*2, black, white, charcoal, gold", "steel*2, aluminium")
+    pads: list[Callable[[Sampler], Appearance]] = [materials.padding, materials.wood, materials.plastic]
     pad = d.pick(pads, [4, 1, 1])(d)
     thick, crown = (0.05, 0.15) if pad.cover else (0.02, 0.0)
     solid = block((w, thick, deep), (0, h, 0), corner=0.12, edge=0.6, crown=(0.0, crown))

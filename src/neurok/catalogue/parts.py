@@ -39,11 +39,11 @@ MIRRORS: tuple[Mirror, ...] = get_args(Mirror)
 
 
 @dataclass(frozen=True)
-class Look:
+class Appearance:
     """What a part is made of and how it looks, in words and the numbers that go with them."""
 
     colour: str
-    """One of the palette (``looks.PALETTE``)."""
+    """One of the palette (``appearance.palette``)."""
 
     shade: str
     """The colour word that was drawn, such as ``crimson`` for red."""
@@ -58,7 +58,7 @@ class Look:
     """Name in the library of the cloth or leather around a padded part; it is what one sees and says."""
 
     feel: Feel = ""
-    """``soft``, ``firm``, ``stiff``, ``flexible``, ``heavy`` or ``light``; scales its values (``looks.FEEL``)."""
+    """``soft``, ``firm``, ``stiff``, ``flexible``, ``heavy`` or ``light``; scales its values (``appearance.FEEL``)."""
 
     pattern: Pattern = "plain"
     second: str = ""
@@ -69,7 +69,7 @@ class Look:
     """Side of one square of the pattern [m]."""
 
     @property
-    def stuff(self) -> str:
+    def visible_material(self) -> str:
         """The material that one would name: the cover of what is padded."""
         return self.cover or self.material
 
@@ -174,7 +174,7 @@ class Part:
     turn: Float[np.ndarray, "3 3"]
     """Rotation from its own axes to those of the object."""
 
-    look: Look
+    appearance: Appearance
     style: tuple[str, ...] = ()
     """Words such as ``round``, ``tapered``, ``slatted`` (``vocabulary.STYLES``)."""
 

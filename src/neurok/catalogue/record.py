@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from neurok.catalogue.parts import Assembly, Hinge, Look, Part, Repeat
+from neurok.catalogue.parts import Appearance, Assembly, Hinge, Part, Repeat
 from neurok.errors import FormatError, NeurokError
 from neurok.modelling.forms import Hollow
 
@@ -55,7 +55,7 @@ def _part_record(part: Part) -> dict[str, Any]:
         name: _plain(getattr(part, name))
         for name in ("name", "role", "kind", "code", "size", "centre", "turn", "style", "relief", "parent", "meets")
     }
-    out["look"] = _fields(asdict(part.look))
+    out["look"] = _fields(asdict(part.appearance))
     out["repeat"] = _fields(vars(part.repeat))
     out["hollow"] = part.hollow and _fields(asdict(part.hollow))
     out["hinge"] = part.hinge and _fields(vars(part.hinge))
@@ -63,15 +63,15 @@ def _part_record(part: Part) -> dict[str, Any]:
 
 
 def _part(row: dict[str, Any]) -> Part:
-    look = dict(row["look"])
-    look["rgb"], look["second_rgb"] = tuple(look["rgb"]), tuple(look["second_rgb"])
+    finish = dict(row["look"])
+    finish["rgb"], finish["second_rgb"] = tuple(finish["rgb"]), tuple(finish["second_rgb"])
     others: dict[str, Any] = {name: row[name] for name in ("name", "role", "kind", "relief", "parent")}
     arrays: dict[str, Any] = {name: np.array(row[name]) for name in ("code", "size", "centre", "turn", "meets")}
     return Part(
         **others,
         **arrays,
         style=tuple(row["style"]),
-        look=Look(**look),
+        appearance=Appearance(**finish),
         repeat=Repeat(**row["repeat"]),
         hollow=row["hollow"] and Hollow(**row["hollow"]),
         hinge=row["hinge"] and Hinge(**row["hinge"]),

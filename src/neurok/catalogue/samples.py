@@ -9,11 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from neurok.core import Asset, Mesh, Surface
-from neurok.errors import NeurokError, shown
-from neurok.modelling import appearance as looks
-from neurok.modelling import profiles
+from neurok.errors import NeurokError, did_you_mean, shown
+from neurok.modelling import profiles, surfaces
 from neurok.modelling.booleans import difference
-from neurok.modelling.builder import Builder, Part
+from neurok.modelling.builder import Builder, Link
 from neurok.modelling.shapes import Shape, box, cylinder, extrude, lathe, slab
 from neurok.modelling.sweeps import tube
 
@@ -46,7 +45,7 @@ def make_laptop() -> Asset:
     builder = Builder("laptop")
     base = builder.part("base")
     lid = builder.part("screen", base, "revolute", (1, 0, 0), HINGE, np.radians(OPEN - 150), np.radians(OPEN - 0.5))
-    shell = looks.metal("#b9bdc4", 0.38)
+    shell = surfaces.metal("#b9bdc4", 0.38)
     _add_laptop_base(base, shell)
     _add_keys(base)
     _add_ports(base)
@@ -54,26 +53,26 @@ def make_laptop() -> Asset:
     return builder.build()
 
 
-def _add_laptop_base(base: Part, shell: Surface) -> None:
+def _add_laptop_base(base: Link, shell: Surface) -> None:
     body = extrude(profiles.rectangle(WIDTH, DEPTH, 0.012, 6), BASE, bevel=0.0022)
     well = box((0.277, 0.004, 0.098), (0, BASE, -0.036), 0.0006)
     pad = box((0.104, 0.0016, 0.066), (0, BASE, 0.062))
     base.add(difference(body, well, pad), shell)
-    base.add(box((0.1032, 0.0008, 0.0652), (0, BASE - 0.0005, 0.062), 0.0002), looks.paint("#a6abb3", 0.3, 0.2))
+    base.add(box((0.1032, 0.0008, 0.0652), (0, BASE - 0.0005, 0.062), 0.0002), surfaces.paint("#a6abb3", 0.3, 0.2))
     for x in (-1, 1):
-        base.add([cylinder(0.0055, 0.002, 16).move(x * 0.135, -0.0009, z) for z in (-0.09, 0.09)], looks.rubber())
+        base.add([cylinder(0.0055, 0.002, 16).move(x * 0.135, -0.0009, z) for z in (-0.09, 0.09)], surfaces.rubber())
         holes = [(x * (0.1465 + 0.0022 * (k % 3)), BASE, -0.08 + 0.0024 * k) for k in range(36)]
-        base.add([cylinder(0.0007, 0.0006, 6).move(*hole) for hole in holes], looks.plastic("#4a4d52"))
+        base.add([cylinder(0.0007, 0.0006, 6).move(*hole) for hole in holes], surfaces.plastic("#4a4d52"))
         knuckle = cylinder(0.0036, 0.012, 16, chamfer=0.0004).along("x").move(x * 0.093, *HINGE[1:])
-        base.add(knuckle, looks.metal("black_steel"))
-        base.add(box((0.012, 0.004, 0.006), (x * 0.093, BASE - 0.001, HINGE[2]), 0.0004), looks.metal("black_steel"))
+        base.add(knuckle, surfaces.metal("black_steel"))
+        base.add(box((0.012, 0.004, 0.006), (x * 0.093, BASE - 0.001, HINGE[2]), 0.0004), surfaces.metal("black_steel"))
 
 
-def _add_keys(base: Part) -> None:
+def _add_keys(base: Link) -> None:
     left, right, gap = -0.1365, 0.1365, 0.0026
     z = -0.036 - 0.0465
-    base.add(box((0.276, 0.0004, 0.097), (0, BASE - 0.0019, -0.036)), looks.plastic("#191a1d"))
-    cap, accent = looks.plastic("#2b2d31"), looks.plastic("#e0794a")
+    base.add(box((0.276, 0.0004, 0.097), (0, BASE - 0.0019, -0.036)), surfaces.plastic("#191a1d"))
+    cap, accent = surfaces.plastic("#2b2d31"), surfaces.plastic("#e0794a")
     for row, widths in enumerate(KEYS):
         deep = 0.0138 if row else 0.010
         unit = (right - left - gap * (len(widths) - 1)) / sum(widths)
@@ -92,17 +91,17 @@ def _key(width: float, depth: float) -> Shape:
     return Shape(cap.vertices * np.concatenate([taper, np.ones_like(taper), taper], axis=1), cap.faces)
 
 
-def _add_ports(base: Part) -> None:
-    dark = looks.plastic("#17181a")
+def _add_ports(base: Link) -> None:
+    dark = surfaces.plastic("#17181a")
     for side, places in ((-1, (-0.07, -0.052, -0.034)), (1, (-0.068, -0.046))):
         edge = side * WIDTH / 2
         base.add([box((0.0012, 0.0042, 0.0105), (edge, BASE / 2, z), 0.0004) for z in places], dark)
-        base.add([box((0.0016, 0.0012, 0.008), (edge, BASE / 2, z)) for z in places], looks.metal("steel"))
+        base.add([box((0.0016, 0.0012, 0.008), (edge, BASE / 2, z)) for z in places], surfaces.metal("steel"))
     base.add(cylinder(0.0019, 0.0012, 12).along("x").move(WIDTH / 2, BASE / 2, -0.03), dark)
-    base.add(box((0.004, 0.001, 0.0008), (0.12, BASE * 0.55, DEPTH / 2)), looks.glow("#bfe8ff"))
+    base.add(box((0.004, 0.001, 0.0008), (0.12, BASE * 0.55, DEPTH / 2)), surfaces.glow("#bfe8ff"))
 
 
-def _add_laptop_lid(lid: Part, shell: Surface) -> None:
+def _add_laptop_lid(lid: Link, shell: Surface) -> None:
     """Modelled closed, then turned open; hinge arms leave room for the knuckles of the base."""
     low, front, back = BASE + 0.0012, DEPTH / 2 - 0.001, HINGE[2] + 0.006
     middle, depth = (front + back) / 2, front - back
@@ -110,9 +109,12 @@ def _add_laptop_lid(lid: Part, shell: Surface) -> None:
     bezel = extrude(profiles.rectangle(WIDTH - 0.010, depth - 0.008, 0.008, 5), 0.0008, bevel=0.0002)
     picture = box((0.290, 0.0003, 0.181), (0, low - 0.0006, middle + 0.0045)).pictured("x", "z")
     camera = cylinder(0.0016, 0.0004, 12).move(0, low - 0.0006, front - 0.0075)
-    pieces = [(cover.move(0, low, middle), shell), (bezel.move(0, low - 0.0005, middle), looks.paint("#141518", 0.25))]
-    pieces += [(picture, looks.screen()), (camera, looks.glass("#33455a", 1.0))]
-    steel = looks.metal("black_steel")
+    pieces = [
+        (cover.move(0, low, middle), shell),
+        (bezel.move(0, low - 0.0005, middle), surfaces.paint("#141518", 0.25)),
+    ]
+    pieces += [(picture, surfaces.screen()), (camera, surfaces.glass("#33455a", 1.0))]
+    steel = surfaces.metal("black_steel")
     for x in (-0.093, 0.093):
         for dx in (-0.0125, 0.0125):
             barrel = cylinder(0.0036, 0.0115, 16, chamfer=0.0004).along("x")
@@ -120,7 +122,7 @@ def _add_laptop_lid(lid: Part, shell: Surface) -> None:
         arm = slab((x - 0.0182, low + 0.0008, HINGE[2]), (x + 0.0182, low + 0.0048, back + 0.004), 0.0006)
         pieces.append((difference(arm, box((0.0136, 0.02, 0.0105), (x, BASE, HINGE[2]))), steel))
     badge = extrude(profiles.superellipse(0.017, 0.012, 3.0, 24), 0.0004).move(0, low + LID - 0.0001, middle)
-    for shape, surface in [*pieces, (badge, looks.metal("chrome", 0.15))]:
+    for shape, surface in [*pieces, (badge, surfaces.metal("chrome", 0.15))]:
         lid.add(shape.turn("x", -OPEN, HINGE), surface)
 
 
@@ -157,8 +159,8 @@ def _board(low: Point, high: Point, grain: str = "x") -> Shape:
     return shape if grain == "y" else Shape(shape.vertices, shape.faces, shape.uv[:, ::-1])
 
 
-def _add_cabinet_body(body: Part) -> None:
-    wood = looks.grained_wood("walnut")
+def _add_cabinet_body(body: Link) -> None:
+    wood = surfaces.grained_wood("walnut")
     w, d, low, high = HALF_WIDE, HALF_DEEP, LEGS, LEGS + TALL
     back, floor, ceiling = -d + 0.008, low + BOARD, high - BOARD
     body.add(_board((-w - 0.008, ceiling, -d - 0.004), (w + 0.008, high, d + FRONT + 0.006)), wood)
@@ -168,18 +170,18 @@ def _add_cabinet_body(body: Part) -> None:
         body.add(_board((x * w, floor, -d), (wall, ceiling, d), "y"), wood)
         body.add(_board((post - 0.009, floor, back), (post + 0.009, ceiling, d - 0.002), "y"), wood)
         body.add(_board((wall, middle, back), (post + x * 0.009, middle + 0.016, d - 0.03)), wood)
-    body.add(_board((-w + BOARD, floor, -d), (w - BOARD, ceiling, back)), looks.wood("#8a6547"))
+    body.add(_board((-w + BOARD, floor, -d), (w - BOARD, ceiling, back)), surfaces.wood("#8a6547"))
     leg = cylinder(0.013, LEGS * 0.83, 20, top=0.022).move(0, 0.0155, 0)
     tip = cylinder(0.0125, LEGS * 0.18, 20, top=0.0138).move(0, -0.0705, 0)
     for x, z in ((-1, -1), (-1, 1), (1, -1), (1, 1)):
-        for shape, surface in ((leg, looks.wood("#5a3a27")), (tip, looks.metal("brass"))):
+        for shape, surface in ((leg, surfaces.wood("#5a3a27")), (tip, surfaces.metal("brass"))):
             leaning = shape.turn("z", x * 9).turn("x", -z * 9)
             body.add(leaning.move(x * (w - 0.1), LEGS / 2, z * (d - 0.06)), surface)
 
 
-def _add_door(door: Part, hinge: float, end: float, side: int) -> None:
+def _add_door(door: Link, hinge: float, end: float, side: int) -> None:
     """A framed door: two stiles, two rails, a panel set back."""
-    wood, gap, stile = looks.grained_wood("oak"), 0.002, 0.05
+    wood, gap, stile = surfaces.grained_wood("oak"), 0.002, 0.05
     left, right = sorted((hinge - side * gap, end + side * gap))
     low, high = LEGS + BOARD + gap, LEGS + TALL - BOARD - gap
     z0, z1 = HALF_DEEP + 0.001, HALF_DEEP + FRONT
@@ -189,23 +191,23 @@ def _add_door(door: Part, hinge: float, end: float, side: int) -> None:
         door.add(_board((left + stile, y, z0), (right - stile, y + stile, z1)), wood)
     door.add(_board((left + stile, low + stile, z0 + 0.004), (right - stile, high - stile, z1 - 0.007), "y"), wood)
     grip = right - stile / 2 if side < 0 else left + stile / 2
-    door.add(_pull((grip, (low + high) / 2, z1), 0.13, upright=True), looks.metal("brass", 0.22))
+    door.add(_pull((grip, (low + high) / 2, z1), 0.13, upright=True), surfaces.metal("brass", 0.22))
     near, far = hinge - side * 0.004, hinge - side * 0.036
     for y in (low + 0.07, high - 0.07):
-        door.add(slab((near, y - 0.02, z0 - 0.0005), (far, y + 0.02, z0 + 0.001)), looks.metal("steel"))
+        door.add(slab((near, y - 0.02, z0 - 0.0005), (far, y + 0.02, z0 + 0.001)), surfaces.metal("steel"))
 
 
-def _add_drawer(drawer: Part, half: float, low: float, high: float) -> None:
+def _add_drawer(drawer: Link, half: float, low: float, high: float) -> None:
     """A front and an open box behind it."""
-    plain, gap = looks.wood("beech"), 0.002
+    plain, gap = surfaces.wood("beech"), 0.002
     z0, z1 = HALF_DEEP + 0.001, HALF_DEEP + FRONT
-    drawer.add(_board((-half + gap, low + gap, z0), (half - gap, high - gap, z1)), looks.grained_wood("oak"))
+    drawer.add(_board((-half + gap, low + gap, z0), (half - gap, high - gap, z1)), surfaces.grained_wood("oak"))
     w, back, floor, top = half - 0.016, -HALF_DEEP + 0.03, low + 0.014, high - 0.04
     drawer.add(slab((-w, floor, back), (w, floor + 0.008, z0)), plain)
     for x in (-1, 1):
         drawer.add(slab((x * w, floor, back), (x * (w - 0.012), top, z0), 0.001), plain)
     drawer.add(slab((-w + 0.012, floor, back), (w - 0.012, top, back + 0.012), 0.001), plain)
-    drawer.add(_pull((0, (low + high) / 2, z1), 0.15, upright=False), looks.metal("brass", 0.22))
+    drawer.add(_pull((0, (low + high) / 2, z1), 0.15, upright=False), surfaces.metal("brass", 0.22))
 
 
 def _pull(place: Point, length: float, upright: bool) -> Shape:
@@ -226,7 +228,7 @@ LEAN, REACH, NOD = -22.0, 62.0, 44.0
 def make_lamp() -> Asset:
     """A desk lamp on a jointed arm: swivel, shoulder, elbow and head turn."""
     builder = Builder("lamp")
-    body, brass = looks.paint("#2f6f73", 0.35), looks.metal("brass", 0.25)
+    body, brass = surfaces.paint("#2f6f73", 0.35), surfaces.metal("brass", 0.25)
     elbow = SHOULDER + LOWER * _direction(LEAN)
     wrist = elbow + UPPER * _direction(REACH)
     base = builder.part("base")
@@ -246,13 +248,13 @@ def _direction(degrees: float) -> np.ndarray:
     return np.array([0.0, np.cos(np.radians(degrees)), np.sin(np.radians(degrees))])
 
 
-def _add_foot(base: Part, swivel: Part, body: Surface, brass: Surface) -> None:
+def _add_foot(base: Link, swivel: Link, body: Surface, brass: Surface) -> None:
     radii = [0.0, 0.082, 0.085, 0.083, 0.070, 0.024, 0.018, 0.0]
     base.add(_turned(radii, (0.0, 0.0, 0.004, 0.012, 0.018, 0.024, 0.030, 0.030), 48), body)
     base.add(_turned((0.083, 0.087, 0.087, 0.083), (0.0, 0.001, 0.004, 0.005), 48, closed=True), brass)
-    base.add(cylinder(0.008, 0.004, 16, chamfer=0.001).move(0.045, 0.023, 0.045), looks.plastic("#efe9dc"))
+    base.add(cylinder(0.008, 0.004, 16, chamfer=0.001).move(0.045, 0.023, 0.045), surfaces.plastic("#efe9dc"))
     places = [(0, 0.006, -0.08), (0.01, 0.004, -0.13), (0.06, 0.004, -0.17), (0.13, 0.004, -0.16), (0.2, 0.004, -0.2)]
-    base.add(tube(profiles.smooth_curve(places, 28), 0.003, 8), looks.rubber())
+    base.add(tube(profiles.smooth_curve(places, 28), 0.003, 8), surfaces.rubber())
     radii = [0.0, 0.014, 0.014, 0.009, 0.009, 0.0]
     swivel.add(_turned(radii, (0.030, 0.030, 0.036, 0.040, 0.066, 0.066), 24), brass)
     for x in (-1, 1):
@@ -267,7 +269,7 @@ def _bolt(place: np.ndarray, reach: float, radius: float) -> list[Shape]:
     return [s.move(*place) for s in [cylinder(0.0035, 2 * reach, 12).along("x"), *heads]]
 
 
-def _add_arm(arm: Part, start: np.ndarray, end: np.ndarray, spread: float, metal: Surface, paint: Surface) -> None:
+def _add_arm(arm: Link, start: np.ndarray, end: np.ndarray, spread: float, metal: Surface, paint: Surface) -> None:
     """Two parallel rods, a spring along them, a cross bar and the pin at the far end."""
     along = end - start
     length = float(np.linalg.norm(along))
@@ -282,14 +284,14 @@ def _add_arm(arm: Part, start: np.ndarray, end: np.ndarray, spread: float, metal
     coil = start + (0.02 + 0.45 * length * t)[:, None] * along
     turn = 2 * np.pi * 15 * t
     coil = coil + 0.0042 * (np.cos(turn)[:, None] * np.array([1.0, 0.0, 0.0]) + np.sin(turn)[:, None] * side)
-    steel = looks.metal("steel")
+    steel = surfaces.metal("steel")
     arm.add(tube(coil, 0.0009, 5), steel)
     arm.add(tube([start, start + 0.021 * along], 0.0022, 8), steel)
     arm.add(tube([start + (0.019 + 0.45 * length) * along, middle], 0.0022, 8), steel)
     arm.add(_bolt(end, spread + 0.008, 0.0075), paint)
 
 
-def _add_shade(head: Part, wrist: np.ndarray, body: Surface, brass: Surface) -> None:
+def _add_shade(head: Link, wrist: np.ndarray, body: Surface, brass: Surface) -> None:
     """A bell with a bulb in it, modelled opening downwards from the wrist, then nodded forward."""
     radii = [0.0, 0.012, 0.024, 0.028, 0.036, 0.056, 0.072]
     heights = [0.016, 0.016, 0.010, -0.02, -0.045, -0.075, -0.112]
@@ -303,8 +305,8 @@ def _add_shade(head: Part, wrist: np.ndarray, body: Surface, brass: Surface) -> 
     bulb = _turned(radii, (-0.033, -0.034, -0.045, -0.066, -0.080, -0.094, -0.103, -0.106), 24)
     stem = _turned((0.0, 0.008, 0.008, 0.0), (0.014, 0.014, 0.030, 0.034), 16)
     lug = slab((-0.004, 0.012, -0.007), (0.004, 0.046, 0.007), 0.001)
-    pieces = [(lathe(np.maximum(curve, (0.0, -1.0)), 40), body), (rim, brass), (socket, looks.plastic("#efe9dc"))]
-    for shape, surface in [*pieces, (bulb, looks.glow("#ffe9b0", 0.9)), (stem, brass), (lug, brass)]:
+    pieces = [(lathe(np.maximum(curve, (0.0, -1.0)), 40), body), (rim, brass), (socket, surfaces.plastic("#efe9dc"))]
+    for shape, surface in [*pieces, (bulb, surfaces.glow("#ffe9b0", 0.9)), (stem, brass), (lug, brass)]:
         head.add(shape.move(0.0, -0.039, 0.0).turn("x", -NOD).move(*wrist), surface)
 
 
@@ -326,7 +328,7 @@ def make_pillow() -> Asset:
     faces = _turned(np.r_[0.0, np.ones(len(rings) - 2), 0.0], np.arange(len(rings), dtype=float), AROUND).faces
     solid = Shape(np.concatenate([np.concatenate(rings[1:-1]), rings[0][:1], rings[-1][:1]]), faces).outward()
     vertices = solid.vertices - (0.0, solid.vertices[:, 1].min(), 0.0)
-    mesh = Mesh(vertices, solid.faces, uv=vertices[:, [0, 2]] * 2.2, surfaces=(looks.woven(),), name="pillow")
+    mesh = Mesh(vertices, solid.faces, uv=vertices[:, [0, 2]] * 2.2, surfaces=(surfaces.woven(),), name="pillow")
     return Asset(mesh, provenance={"source": "neurok", "license": "Apache-2.0", "category": "pillow"})
 
 
@@ -356,6 +358,7 @@ def make_sample(name: str) -> Asset:
         NeurokError: If there is no sample of that name; the sentence lists those there are.
     """
     if name not in SAMPLES:
-        raise NeurokError(f"There is no sample {shown(name)}; the samples are {', '.join(SAMPLES)}.")
+        meant = did_you_mean(name, SAMPLES)
+        raise NeurokError(f"There is no sample {shown(name)}; the samples are {', '.join(SAMPLES)}.{meant}")
     makers = {"laptop": make_laptop, "cabinet": make_cabinet, "lamp": make_lamp, "pillow": make_pillow}
     return makers[name]()

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from neurok.catalogue import materials as stuffs
+from neurok.catalogue import materials
 from neurok.catalogue.assemble import PAIR, Maker, add_legs
-from neurok.catalogue.parts import Assembly, Look, Repeat
+from neurok.catalogue.parts import Appearance, Assembly, Repeat
 from neurok.catalogue.solids import bar, block, plate, turned
-from neurok.modelling.dice import Dice
 from neurok.modelling.forms import Relief
+from neurok.modelling.sampler import Sampler
 
 
 @dataclass(frozen=True)
@@ -47,25 +47,25 @@ class Measures:
         return self.foot + self.base
 
 
-def sofa(d: Dice) -> Assembly:
+def sofa(d: Sampler) -> Assembly:
     return _upholstered(d, d.pick([3, 3, 3, 4]), "sofa")
 
 
-def love_seat(d: Dice) -> Assembly:
+def love_seat(d: Sampler) -> Assembly:
     return _upholstered(d, 2, "love seat")
 
 
-def armchair(d: Dice) -> Assembly:
+def armchair(d: Sampler) -> Assembly:
     return _upholstered(d, 1, "chair")
 
 
-def _upholstered(d: Dice, seats: int, category: str) -> Assembly:
+def _upholstered(d: Sampler, seats: int, category: str) -> Assembly:
     m = Maker(category)
     s = _measures(d, seats)
-    cloth = stuffs.padding(d, hides=0.3)
-    other = cloth if d.chance(0.88) else stuffs.padding(d, hides=0.1)
+    cloth = materials.padding(d, hides=0.3)
+    other = cloth if d.chance(0.88) else materials.padding(d, hides=0.1)
     is_wooden = d.chance(0.12)
-    base_look = stuffs.wood(d) if is_wooden else cloth
+    base_look = materials.wood(d) if is_wooden else cloth
     size, at = (s.full - 0.02, s.base, s.depth - 0.02), (0, s.foot + s.base / 2, 0)
     base = m.add("base", block(size, at, corner=0.06, edge=d.between(0.05, 0.5)), base_look)
     _feet(m, d, base, s)
@@ -78,7 +78,7 @@ def _upholstered(d: Dice, seats: int, category: str) -> Assembly:
     return m.done()
 
 
-def _measures(d: Dice, seats: int) -> Measures:
+def _measures(d: Sampler, seats: int) -> Measures:
     wide = d.between(0.5, 0.68) if seats > 1 else d.between(0.52, 0.7)
     arm = 0.0 if d.chance(0.06) else d.between(0.08, 0.26)
     foot = d.pick([d.between(0.02, 0.05), d.between(0.08, 0.2)], [0.4, 0.6])
@@ -88,22 +88,22 @@ def _measures(d: Dice, seats: int) -> Measures:
     return Measures(seats, seats * wide, depth, foot, base, cushion, arm, back, thick)
 
 
-def _feet(m: Maker, d: Dice, base: int, s: Measures) -> None:
-    look = d.pick([stuffs.wood, stuffs.metal], [3, 2])(d)
+def _feet(m: Maker, d: Sampler, base: int, s: Measures) -> None:
+    finish = d.pick([materials.wood, materials.metal], [3, 2])(d)
     is_short = s.foot < 0.06
     kind = "square" if is_short else d.pick(["square", "round", "tapered", "turned"])
     thick = d.between(0.03, 0.06) if s.foot > 0.06 else d.between(0.05, 0.09)
     splay = d.between(0.0, 0.3) * s.foot if kind in ("tapered", "round") else 0.0
     x, z = s.full / 2 - d.between(0.05, 0.12), s.depth / 2 - d.between(0.05, 0.12)
     top, foot = (x, s.foot + 0.015, z), (x + splay, 0.0, z + splay)
-    add_legs(m, d, kind, look, base, top, foot, thick, "short" if is_short else "")
+    add_legs(m, d, kind, finish, base, top, foot, thick, "short" if is_short else "")
 
 
 def _word(relief: str) -> str:
     return "" if relief == "smooth" else relief
 
 
-def _back(m: Maker, d: Dice, cloth: Look, other: Look, base: int, s: Measures) -> None:
+def _back(m: Maker, d: Sampler, cloth: Appearance, other: Appearance, base: int, s: Measures) -> None:
     """A fixed back, perhaps tufted, or a thin one with loose cushions before it."""
     is_loose = d.chance(0.6)
     tilt = d.between(3, 14)
@@ -123,7 +123,7 @@ def _back(m: Maker, d: Dice, cloth: Look, other: Look, base: int, s: Measures) -
         _back_cushions(m, d, other, back, s, thick)
 
 
-def _wings(m: Maker, d: Dice, cloth: Look, back: int, s: Measures, wide: float) -> None:
+def _wings(m: Maker, d: Sampler, cloth: Appearance, back: int, s: Measures, wide: float) -> None:
     """Wings of a wing chair, beside the head."""
     long, tall = d.between(0.2, 0.3), 0.75 * s.back
     corners = [[0.0, 0.0], [0.6 * long, 0.0], [long, 0.35 * tall], [long, 0.75 * tall], [0.6 * long, tall], [0.0, tall]]
@@ -133,7 +133,7 @@ def _wings(m: Maker, d: Dice, cloth: Look, back: int, s: Measures, wide: float) 
     m.style.append("wingback")
 
 
-def _back_cushions(m: Maker, d: Dice, look: Look, back: int, s: Measures, thick: float) -> None:
+def _back_cushions(m: Maker, d: Sampler, finish: Appearance, back: int, s: Measures, thick: float) -> None:
     count = s.seats if d.chance(0.8) else max(1, s.seats - 1)
     wide, tall, deep = s.width / count, s.back - s.cushion + d.between(-0.02, 0.06), d.between(0.12, 0.2)
     turn = turned(x=90 - d.between(6, 16))
@@ -150,10 +150,10 @@ def _back_cushions(m: Maker, d: Dice, look: Look, back: int, s: Measures, thick:
     )
     relief: Relief = d.pick(["smooth", "smooth", "smooth", "smooth", "tufted"])
     repeat = Repeat(count=count, step=(wide, 0, 0))
-    m.add("back cushion", solid, look, back, _word(relief), relief=relief, repeat=repeat)
+    m.add("back cushion", solid, finish, back, _word(relief), relief=relief, repeat=repeat)
 
 
-def _seat_cushions(m: Maker, d: Dice, look: Look, base: int, s: Measures, chaise: int) -> int:
+def _seat_cushions(m: Maker, d: Sampler, finish: Appearance, base: int, s: Measures, chaise: int) -> int:
     """Cushions side by side, or one over the whole width; none where the chaise has its own."""
     count, wide, first = 1, s.width, 0.0
     if not d.chance(0.15) and s.seats > 1:
@@ -167,10 +167,10 @@ def _seat_cushions(m: Maker, d: Dice, look: Look, base: int, s: Measures, chaise
     solid = block(size, at, corner=corner, edge=(0.4, edge), crown=(0.0, crown), welt=welt)
     relief: Relief = d.pick(["smooth", "smooth", "smooth", "smooth", "smooth", "tufted"])
     repeat = Repeat(count=count, step=(wide, 0, 0))
-    return m.add("seat cushion", solid, look, base, _word(relief), relief=relief, repeat=repeat)
+    return m.add("seat cushion", solid, finish, base, _word(relief), relief=relief, repeat=repeat)
 
 
-def _chaise(m: Maker, d: Dice, cloth: Look, other: Look, base: int, s: Measures) -> int:
+def _chaise(m: Maker, d: Sampler, cloth: Appearance, other: Appearance, base: int, s: Measures) -> int:
     """A long seat at one end; -1 at the left, 1 at the right."""
     side = d.sign()
     wide, long = s.width / s.seats, d.between(0.5, 0.85)
@@ -184,12 +184,12 @@ def _chaise(m: Maker, d: Dice, cloth: Look, other: Look, base: int, s: Measures)
     if s.foot > 0.03:
         foot = (x + 0.35 * wide, 0, s.depth / 2 + long - 0.12)
         leg = bar(foot, (foot[0], s.foot + 0.01, foot[2]), 0.05)
-        m.add("leg", leg, m.parts[base + 1].look, chaise, "square", repeat=Repeat("x", pivot=(x, 0)))
+        m.add("leg", leg, m.parts[base + 1].appearance, chaise, "square", repeat=Repeat("x", pivot=(x, 0)))
     m.style.append("corner")
     return side
 
 
-def _arms(m: Maker, d: Dice, look: Look, base: int, s: Measures) -> None:
+def _arms(m: Maker, d: Sampler, finish: Appearance, base: int, s: Measures) -> None:
     style = d.pick(["boxy", "rounded", "rolled", "sloped", "thin"], [3, 3, 2, 1.5, 1])
     tall = s.base * 0.7 + s.cushion + d.between(0.08, 0.24)
     low, x, deep = s.deck - 0.7 * s.base, s.width / 2 + s.arm / 2, s.depth - d.between(0.0, 0.06)
@@ -209,13 +209,15 @@ def _arms(m: Maker, d: Dice, look: Look, base: int, s: Measures) -> None:
         corner, edge, crown = {"boxy": (0.07, 0.15, 0.0), "rounded": (0.25, 0.95, 0.1), "thin": (0.08, 0.4, 0.0)}[style]
         at = (s.width / 2 + wide / 2, low + tall / 2, 0)
         solid = block((wide, tall, deep), at, corner=corner, edge=(0.1, edge), crown=(0.0, crown))
-    m.add("arm", solid, look, base, style, role="arm", repeat=PAIR)
+    m.add("arm", solid, finish, base, style, role="arm", repeat=PAIR)
 
 
-def _pillows(m: Maker, d: Dice, cushions: int, s: Measures, cloth: Look, chaise: int) -> None:
+def _pillows(m: Maker, d: Sampler, cushions: int, s: Measures, cloth: Appearance, chaise: int) -> None:
     """Throw pillows that lean in the corners, not in that of a chaise."""
     count = d.pick([0, 1, 2, 2, 3], [5, 1, 2, 1, 0.5]) if s.seats > 1 else d.pick([0, 1], [3, 1])
-    look = replace(cloth, material="stuffing") if d.chance(0.4) else stuffs.padding(d, "stuffing", hides=0.03, tile=0.2)
+    finish = (
+        replace(cloth, material="stuffing") if d.chance(0.4) else materials.padding(d, "stuffing", hides=0.03, tile=0.2)
+    )
     side = d.between(0.36, 0.46)
     one = -chaise or d.sign()
     places = [one, 0][:count] if chaise else [one, -one, 0][:count] if s.seats > 1 else [0][:count]
@@ -224,6 +226,6 @@ def _pillows(m: Maker, d: Dice, cushions: int, s: Measures, cloth: Look, chaise:
         x = place * (s.width / 2 - 0.55 * side)
         at = (x, s.deck + s.cushion + 0.34 * side, -s.depth / 2 + s.thick + 0.24 * s.depth)
         solid = block((side, 0.34 * side, side), at, turn, corner=0.28, edge=1.0, crown=d.between(2.0, 4.0), pinch=0.03)
-        m.add("throw pillow", solid, look, cushions, "square")
+        m.add("throw pillow", solid, finish, cushions, "square")
         if d.chance(0.3):
-            look = stuffs.padding(d, "stuffing", hides=0.03, tile=0.2)
+            finish = materials.padding(d, "stuffing", hides=0.03, tile=0.2)

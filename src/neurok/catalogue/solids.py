@@ -12,8 +12,8 @@ from jaxtyping import Float
 
 from neurok.geometry import lie
 from neurok.modelling import profiles
-from neurok.modelling.dice import Dice
 from neurok.modelling.forms import Kind, code_of, raw_shape
+from neurok.modelling.sampler import Sampler
 from neurok.modelling.shapes import AXES
 
 Pair = tuple[float, float]
@@ -311,7 +311,7 @@ def turned_bar(a: npt.ArrayLike, b: npt.ArrayLike, radius: float, beads: float =
     return lathe(knots, start, towards(start, end))
 
 
-def leg_solid(d: Dice, kind: str, top: Triple, foot: Triple, thick: float) -> tuple[Solid, str]:
+def leg_solid(d: Sampler, kind: str, top: Triple, foot: Triple, thick: float) -> tuple[Solid, str]:
     """A leg from ``foot`` up to ``top`` and the word for it."""
     top, foot = np.asarray(top), np.asarray(foot)
     shares = np.linspace(0.7, 1, 5)

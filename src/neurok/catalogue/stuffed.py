@@ -7,44 +7,44 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from neurok.catalogue import materials as stuffs
-from neurok.catalogue.appearance import draw_look
+from neurok.catalogue import materials
+from neurok.catalogue.appearance import draw_appearance
 from neurok.catalogue.assemble import PAIR, ROOT, Maker
-from neurok.catalogue.parts import Assembly, Look, Repeat
+from neurok.catalogue.parts import Appearance, Assembly, Repeat
 from neurok.catalogue.solids import Solid, block, ellipsoid, lathe, plate, towards, turned
-from neurok.modelling.dice import Dice
 from neurok.modelling.forms import Hollow, Relief
+from neurok.modelling.sampler import Sampler
 
 Size = tuple[float, float, float, float]
 
 
-def pillow(d: Dice) -> Assembly:
+def pillow(d: Sampler) -> Assembly:
     """Square, oblong, round, a roll, a heart or a floor cushion; with piping, buttons or tassels."""
     filling = d.pick(["stuffing", "down", "polyurethane foam", "memory foam", "latex foam"], [4, 4, 2, 1, 1])
-    look = stuffs.padding(d, filling, hides=0.06, tile=0.25)
+    finish = materials.padding(d, filling, hides=0.06, tile=0.25)
     kind = d.pick(["square", "oblong", "round", "roll", "heart", "floor"], [5, 5, 2, 2, 0.6, 1])
     m = Maker("pillow", {"floor": "square"}.get(kind, kind))
     if kind in ("square", "oblong"):
-        _knife_edged(m, d, look, kind)
+        _knife_edged(m, d, finish, kind)
     elif kind == "round":
-        _round(m, d, look)
+        _round(m, d, finish)
     elif kind == "roll":
-        _bolster(m, d, look)
+        _bolster(m, d, finish)
     elif kind == "heart":
         w = d.between(0.16, 0.24)
         right = [(0.85, -0.1), (1.0, 0.45), (0.55, 0.9)]
         corners = np.array([(0, -1.0), *right, (0.0, 0.5), *((-x, y) for x, y in right[::-1])]) * w
         solid = plate(corners, 0.2 * w, turn=turned(x=-80), rounding=0.85, bevel=0.95, puff=d.between(1.2, 2.0))
-        m.add("body", solid, look, ROOT, "heart-shaped")
+        m.add("body", solid, finish, ROOT, "heart-shaped")
     else:
         wide, tall = d.between(0.4, 0.65), d.between(0.07, 0.16)
         size, corner = (wide, tall, wide * d.between(0.85, 1.0)), d.between(0.12, 0.3)
         solid = block(size, corner=corner, edge=0.5, crown=d.between(0.1, 0.3), welt=d.pick([0.0, 0.006]))
-        m.add("body", solid, look, ROOT, "square", "thick", relief=d.pick(["smooth", "tufted", "quilted"]))
+        m.add("body", solid, finish, ROOT, "square", "thick", relief=d.pick(["smooth", "tufted", "quilted"]))
     return m.done()
 
 
-def _knife_edged(m: Maker, d: Dice, look: Look, kind: str) -> None:
+def _knife_edged(m: Maker, d: Sampler, finish: Appearance, kind: str) -> None:
     """Thin at its edges, its corners a little drawn out."""
     wide = d.between(0.35, 0.5) if kind == "square" else d.between(0.5, 0.8)
     deep = wide if kind == "square" else wide * d.between(0.5, 0.72)
@@ -55,9 +55,9 @@ def _knife_edged(m: Maker, d: Dice, look: Look, kind: str) -> None:
     welt = d.pick([0.0, 0.0, 0.006])
     solid = block((wide, tall, deep), turn=turn, corner=corner, edge=1.0, crown=crown, pinch=pinch, welt=welt)
     relief: Relief = d.pick(["smooth", "smooth", "smooth", "smooth", "quilted", "tufted"])
-    body = m.add("body", solid, look, ROOT, kind, relief=relief)
+    body = m.add("body", solid, finish, ROOT, kind, relief=relief)
     if d.chance(0.12):
-        tassel = draw_look(d, stuffs.BRIGHT + stuffs.NEUTRAL, "cotton, wool")
+        tassel = draw_appearance(d, materials.BRIGHT + materials.NEUTRAL, "cotton, wool")
         knots = [(0.004, 0, 1), (0.011, 0.012, 0), (0.007, 0.022, 0), (0.013, 0.05, 0), (0.014, 0.065, 1)]
         corner_at = turn @ np.array([0.5 * wide, 0.0, 0.5 * deep]) * 0.94
         out = turn @ np.array([1.0, 0.0, 1.0]) / np.sqrt(2)
@@ -65,28 +65,28 @@ def _knife_edged(m: Maker, d: Dice, look: Look, kind: str) -> None:
             m.add("tassel", lathe(knots, corner_at, towards(np.zeros(3), out)), tassel, body, repeat=Repeat("xz"))
 
 
-def _round(m: Maker, d: Dice, look: Look) -> None:
+def _round(m: Maker, d: Sampler, finish: Appearance) -> None:
     wide = d.between(0.32, 0.5)
     size, crown = (wide, wide * d.between(0.16, 0.4), wide), d.between(0.2, 2.0)
     solid = block(size, corner=1.0, edge=1.0, crown=crown, welt=d.pick([0.0, 0.005]))
-    body = m.add("body", solid, look, ROOT, "round", relief=d.pick(["smooth", "smooth", "tufted"]))
+    body = m.add("body", solid, finish, ROOT, "round", relief=d.pick(["smooth", "smooth", "tufted"]))
     if d.chance(0.5):
         top = float(m.parts[body].copies[0].bounds[1, 1])
-        button = draw_look(d, stuffs.BRIGHT + stuffs.NEUTRAL, "abs, wood")
+        button = draw_appearance(d, materials.BRIGHT + materials.NEUTRAL, "abs, wood")
         r = d.between(0.012, 0.022)
         solid = block((2 * r, 0.012, 2 * r), (0, top - 0.003, 0), corner=1.0, edge=0.8)
         m.add("button", solid, button, body, "round")
 
 
-def _bolster(m: Maker, d: Dice, look: Look) -> None:
+def _bolster(m: Maker, d: Sampler, finish: Appearance) -> None:
     """A roll."""
     r, long = d.between(0.07, 0.12), d.between(0.4, 0.9)
     low = [(0.25 * r, 0, 1), (0.85 * r, 0.01, 0), (r, 0.04, 0)]
     high = [(r, long - 0.04, 0), (0.85 * r, long - 0.01, 0), (0.25 * r, long, 1)]
     solid = lathe([*low, (r, long / 2, 0), *high], (-long / 2, r, 0), turned(z=-90))
-    body = m.add("body", solid, look, ROOT, "round", "long")
+    body = m.add("body", solid, finish, ROOT, "round", "long")
     if d.chance(0.4):
-        end = draw_look(d, stuffs.BRIGHT + stuffs.NEUTRAL, "cotton, velvet")
+        end = draw_appearance(d, materials.BRIGHT + materials.NEUTRAL, "cotton, velvet")
         solid = block((0.035, 0.012, 0.035), (long / 2, r, 0), turned(z=-90), corner=1.0, edge=0.9)
         m.add("button", solid, end, body, "round", repeat=Repeat("x"))
 
@@ -95,11 +95,11 @@ FURS = "brown*2, light brown*2, tan*2, beige, cream, white, dark brown, grey, bl
 PALE = "cream, beige, tan, white, pink, light brown, peach"
 
 
-def teddy_bear(d: Dice) -> Assembly:
+def teddy_bear(d: Sampler) -> Assembly:
     m = Maker("teddy bear")
     furs, feels = "fur*2, velvet, cotton, knit, wool", "none*2, soft*2, firm"
-    fur = draw_look(d, FURS if d.chance(0.65) else stuffs.BRIGHT, "stuffing", covers=furs, feels=feels)
-    pale = draw_look(d, PALE, "stuffing", covers="cotton, velvet, suede, felt") if d.chance(0.75) else fur
+    fur = draw_appearance(d, FURS if d.chance(0.65) else materials.BRIGHT, "stuffing", covers=furs, feels=feels)
+    pale = draw_appearance(d, PALE, "stuffing", covers="cotton, velvet, suede, felt") if d.chance(0.75) else fur
     size = d.between(0.8, 1.3)
     sits = d.chance(0.65)
     m.style.append("sitting" if sits else "standing")
@@ -121,15 +121,15 @@ def _ball(at: npt.ArrayLike, radii: Sequence[float], turn: np.ndarray | None = N
     return ellipsoid(2.0 * np.array(radii), at, turn)
 
 
-def _face(m: Maker, d: Dice, fur: Look, pale: Look, head: int, r: float, y: float) -> None:
+def _face(m: Maker, d: Sampler, fur: Appearance, pale: Appearance, head: int, r: float, y: float) -> None:
     snout = r * d.between(0.38, 0.52)
     out = 0.012 + r * d.between(0.78, 0.92)
     low = y - 0.26 * r
     muzzle = m.add("muzzle", _ball((0, low, out), (snout, 0.78 * snout, 0.75 * snout)), pale, head, "round")
-    dark = draw_look(d, "black*3, dark brown, brown", "abs, felt, cotton")
+    dark = draw_appearance(d, "black*3, dark brown, brown", "abs, felt, cotton")
     at, radii = (0, low + 0.38 * snout, out + 0.58 * snout), (0.36 * snout, 0.25 * snout, 0.26 * snout)
     m.add("nose", _ball(at, radii), dark, muzzle, "oval")
-    glass = draw_look(d, "black*2, dark brown, blue", "abs, glass, polycarbonate", feels="stiff")
+    glass = draw_appearance(d, "black*2, dark brown, blue", "abs, glass, polycarbonate", feels="stiff")
     eye, x, up = r * d.between(0.09, 0.14), r * d.between(0.32, 0.46), r * d.between(0.1, 0.24)
     depth = 0.012 + r * np.sqrt(max(1.0 - (x / (1.1 * r)) ** 2 - (up / (0.95 * r)) ** 2, 0.1))
     m.add("eye", _ball((x, y + up, depth - 0.15 * eye), (eye, eye, 0.7 * eye)), glass, head, "round", repeat=PAIR)
@@ -141,7 +141,7 @@ def _face(m: Maker, d: Dice, fur: Look, pale: Look, head: int, r: float, y: floa
         m.add("inner ear", solid, pale, ears, "round", repeat=PAIR)
 
 
-def _limbs(m: Maker, d: Dice, fur: Look, pale: Look, body: int, size: Size, sits: bool) -> None:
+def _limbs(m: Maker, d: Sampler, fur: Appearance, pale: Appearance, body: int, size: Size, sits: bool) -> None:
     w, h, t, scale = size
     long, thick = scale * d.between(0.085, 0.115), scale * d.between(0.032, 0.042)
     turn = turned(x=-d.between(5, 55), z=d.between(18, 75))
@@ -169,7 +169,7 @@ def _limbs(m: Maker, d: Dice, fur: Look, pale: Look, body: int, size: Size, sits
         m.add("tail", _ball((0, 0.4 * h, -t), (0.28 * w,) * 3), fur, body, "round")
 
 
-def _dress(m: Maker, d: Dice, pale: Look, body: int, size: Size) -> None:
+def _dress(m: Maker, d: Sampler, pale: Appearance, body: int, size: Size) -> None:
     """A belly patch, and a bow, a scarf or buttons."""
     w, h, t, r = size
     if d.chance(0.35):
@@ -177,8 +177,8 @@ def _dress(m: Maker, d: Dice, pale: Look, body: int, size: Size) -> None:
     kind = d.pick(["none", "bow", "scarf", "buttons"], [4, 3, 1.5, 1])
     if kind == "none":
         return
-    colours, prints = [*stuffs.BRIGHT, "white", "black"], "plain*3, dots, checks, stripes"
-    cloth = draw_look(d, colours, "cotton, silk, velvet, wool", patterns=prints, tile=0.05)
+    colours, prints = [*materials.BRIGHT, "white", "black"], "plain*3, dots, checks, stripes"
+    cloth = draw_appearance(d, colours, "cotton, silk, velvet, wool", patterns=prints, tile=0.05)
     neck, z = 2 * h - 0.02, 0.72 * t
     if kind == "bow":
         s = d.between(0.03, 0.045)
@@ -192,6 +192,6 @@ def _dress(m: Maker, d: Dice, pale: Look, body: int, size: Size) -> None:
         at = (0.03, neck - 0.055, 0.72 * r)
         m.add("tie", block((0.035, 0.1, 0.014), at, turned(x=-12, z=6), corner=0.15, edge=0.4), cloth, scarf)
     else:
-        button = draw_look(d, [*stuffs.BRIGHT, "black", "white"], "abs, wood")
+        button = draw_appearance(d, [*materials.BRIGHT, "black", "white"], "abs, wood")
         solid = block((0.02, 0.012, 0.02), (0, 1.35 * h, 0.93 * t), turned(x=80), corner=1.0, edge=0.5)
         m.add("button", solid, button, body, "round", repeat=Repeat(count=2, step=(0, -0.32 * h, 0.03 * t)))

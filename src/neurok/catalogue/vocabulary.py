@@ -49,6 +49,20 @@ STYLES = (
     "ring", "swinging", "tripod",
 )  # fmt: skip
 
+MATERIALS = (
+    "cotton", "wool", "polyester", "linen", "silk", "denim", "canvas", "burlap", "velvet", "felt", "knit",
+    "carpet", "leather", "suede", "artificial leather", "polyurethane foam", "memory foam", "latex foam",
+    "sponge", "upholstery", "mattress", "stuffing", "down", "expanded polystyrene", "wood", "oak", "pine",
+    "walnut", "beech", "balsa", "green wood", "plywood", "mdf", "particleboard", "bamboo", "rattan", "cork",
+    "bark", "straw", "steel", "steel tube", "cast iron", "aluminium", "brass", "copper", "zinc", "silver", "gold",
+    "lead", "titanium", "ceramic", "porcelain", "terracotta", "glass", "marble", "granite", "concrete", "brick",
+    "plaster", "abs", "polypropylene", "polyethylene", "pvc", "nylon", "acrylic", "polycarbonate", "polystyrene",
+    "bakelite", "fibreglass", "carbon fibre", "rubber", "neoprene", "silicone", "soft vinyl", "paper",
+    "cardboard", "soil", "sand", "gravel", "clay", "snow", "ice", "leaf", "petal", "stem", "grass", "fruit",
+    "flesh", "skin", "fur", "bone", "horn", "water", "oil", "gelatin", "wax", "dough",
+)  # fmt: skip
+"""Materials of the library that networks choose from; those that come later are not among them."""
+
 ROLE_OF = {
     name: role
     for role, names in {

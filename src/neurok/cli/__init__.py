@@ -7,7 +7,6 @@ only the one that is called gets imported, so ``--help`` answers at once.
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import errno
 import importlib
 import io
@@ -23,7 +22,7 @@ from functools import cache
 from importlib.metadata import entry_points
 from typing import Annotated, Any, Literal, NoReturn, get_args, get_origin, get_type_hints
 
-from neurok.errors import NeurokError
+from neurok.errors import NeurokError, did_you_mean
 
 BUG = 70
 """Exit code of a fault of ours (EX_SOFTWARE)."""
@@ -37,7 +36,10 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "convert": ("neurok.cli.convert:Convert", "read an object in one format and write it in another"),
     "generate": ("neurok.cli.generate:Generate", "generate objects from words or a picture"),
     "materials": ("neurok.cli.materials:Materials", "propose a material for each part of an object"),
-    "plan": ("neurok.cli.articulate:Plan", "decide bodies, contacts and joints of an object; draw and edit them"),
+    "plan": (
+        "neurok.cli.articulate:PlanCommand",
+        "decide bodies, contacts and joints of an object; draw them",
+    ),
     "pose": ("neurok.cli.pose:PoseCommand", "pose an object to fit a target or to follow dragged places"),
     "render": ("neurok.cli.render:Render", "render a picture or a video of an object"),
     "sample": ("neurok.cli.pose:Sample", "sample plausible states of an object"),
@@ -203,9 +205,7 @@ def _check_choices(kind: type, words: list[str]) -> None:
         for word, following in zip(words, [*words[1:], ""]):
             given = word.removeprefix(f"{flag}=") if word.startswith(f"{flag}=") else following if word == flag else ""
             if known and given and given not in known:
-                near = difflib.get_close_matches(given, known, n=1)
-                meant = f" Did you mean '{near[0]}'?" if near else ""
-                raise NeurokError(f"{flag} takes {', '.join(known)}, got '{given}'.{meant}")
+                raise NeurokError(f"{flag} takes {', '.join(known)}, got '{given}'.{did_you_mean(given, known)}")
 
 
 def _literals(hint: Any) -> list[str]:
@@ -243,10 +243,8 @@ def _overview(args: list[str]) -> None:
         return
     if not known or (len(args) > 1 and group and not args[1].startswith("-")):
         given = " ".join(args[:2]) if known else group
-        near = difflib.get_close_matches(given, list(commands()), n=1)
-        hint = f" Did you mean '{near[0]}'?" if near else ""
-        print(f"neurok: there is no command '{given}'; known are {', '.join(commands())}.{hint}", file=sys.stderr)
-        sys.exit(2)
+        meant = did_you_mean(given, commands())
+        _end(f"there is no command '{given}'; known are {', '.join(commands())}.{meant}", 2)
     width = max(map(len, known))
     print("usage: neurok COMMAND [options]      (details: neurok COMMAND --help)\n")
     for name in known:

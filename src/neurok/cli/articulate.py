@@ -12,19 +12,18 @@ import numpy as np
 import tyro
 
 from neurok.bodyplan.hypothesis import Hypothesis
-from neurok.cli.flags import ForceFlag, JsonFlag, OutFlag, PhysicsFlags, PlanFlag, UnitFlag, UpFlag, arg
+from neurok.cli.flags import ForceFlag, JsonFlag, NodesFlag, OutFlag, PhysicsFlags, PlanFlag, UnitFlag, UpFlag, arg
 from neurok.cli.outputs import (
     PICTURES,
     Command,
     check_outputs,
-    counted,
     frame_facts,
     frame_words,
     read_labels,
     understood,
     written,
 )
-from neurok.errors import NeurokError
+from neurok.errors import NeurokError, counted
 
 if TYPE_CHECKING:
     from neurok.bodyplan.plan import BodyPlan
@@ -67,12 +66,13 @@ class Articulate(Command):
     labels: Annotated[Path | None, arg("FILE.npy", "the file's own parts")] = None
     """The part of each face or each vertex, as integers."""
 
-    weld_below: Annotated[float | None, arg("CONFIDENCE", "what is likely")] = None
-    """Joints with a lower confidence than this are written as fixed; 0 writes all. A plan given with --plan is used
-    unchanged."""
+    weld_below: Annotated[float | None, arg("CONFIDENCE", "0.5")] = None
+    """Joints with a lower confidence than this are written as fixed and listed as possible; 0 writes all. A plan given
+    with --plan is used unchanged."""
 
     unit: UnitFlag = None
     up: UpFlag = None
+    nodes: NodesFlag = ()
     force: ForceFlag = False
     json: JsonFlag = False
 
@@ -82,27 +82,25 @@ class Articulate(Command):
         from neurok.model import Weights
 
         model = understood(
-            self.input, self.unit, self.up, plan=self.plan, parts=read_labels(self.labels), method=self.method,
-            weights=None if self.weights is None else Weights(joints=self.weights),
+            self.input, self.unit, self.up, nodes=self.nodes, plan=self.plan, parts=read_labels(self.labels),
+            method=self.method, weights=None if self.weights is None else Weights(joints=self.weights),
         )  # fmt: skip
         start = time.perf_counter()
         asset, plan, method = model.asset, model.plan, model.plan_source
         search = model.study.search if method in ("learned", "search") else None
         seconds = time.perf_counter() - start
+        if self.plan is None and self.weld_below is not None:
+            plan = plan.above(self.weld_below)
         figures = {**_figures(self.input, method, plan, search, seconds), "parts_from": plan.origin}
-        kept = plan if self.plan is not None or self.weld_below is None else plan.above(self.weld_below)
-        figures["welded"] = [
-            body.name for body, then in zip(plan.bodies, kept.bodies, strict=True) if body.joint and not then.joint
-        ]
-        made = self.physics.scaled(model.jointed(kept))
-        boned = model.boned(kept)
+        made = self.physics.scaled(model.jointed(plan))
+        boned = model.boned(plan)
         boned = boned and self.physics.scaled(boned)
-        figures |= _space(plan, made, boned, method)
+        figures |= _space(made, boned, method)
         notes = [note for path in self.out for note in self._left_out(path, made, boned)]
         figures["notes"] = list(dict.fromkeys(notes))
         files = written(self.out, lambda path: self._write(path, made, boned, figures))
         self.say(
-            _sentences(figures, self.out, self.weld_below),
+            _sentences(figures, self.out),
             f"Read with {frame_words(asset.mesh)}; joints by {METHODS[method]}.",
             f"Space {figures['why']}",
         )
@@ -146,7 +144,7 @@ class Articulate(Command):
         return io.save(replace(asset, clips=clips), path, **self.physics.options(path))
 
 
-def _space(plan: BodyPlan, made: Asset, boned: Asset | None, method: str) -> dict[str, Any]:
+def _space(made: Asset, boned: Asset | None, method: str) -> dict[str, Any]:
     """In which space the object moves, and why."""
     joints = made.articulation
     count = 0 if joints is None else joints.dof
@@ -156,13 +154,12 @@ def _space(plan: BodyPlan, made: Asset, boned: Asset | None, method: str) -> dic
         return {
             "space": "skeleton",
             "bones": bones,
-            "why": f"skeleton: {bones} bones found from its surface, since it bends and nothing has a joint.",
+            "why": f"skeleton: {counted(bones, 'bone')} found from its surface, as it bends and has no joint.",
         }
     source = "behind its animation" if method == "animation" else "of its body plan"
     if count:
         return {"space": "joints", "why": f"joints: {counted(count, 'joint')} {source}."}
-    why = "joints are less sure than --weld-below" if plan.articulation.dof else "nothing of it is likely to move"
-    return {"space": "rigid", "why": f"rigid: {why}."}
+    return {"space": "rigid", "why": "rigid: nothing of it is likely to move."}
 
 
 def _figures(source: str, method: str, plan: BodyPlan, search: Search | None, seconds: float) -> dict[str, Any]:
@@ -177,8 +174,12 @@ def _figures(source: str, method: str, plan: BodyPlan, search: Search | None, se
         "input": source,
         "method": method,
         "parts": list(names),
+        "pieces": int(plan.face_pieces.max()) + 1,
         "bases": [body.name for body in plan.bodies if body.parent < 0],
         "joints": joints,
+        "possible": [
+            {**_joint_facts(line, plan.mesh), "confidence": round(line.probability, 4)} for line in plan.possible
+        ],
         "rejected": [
             {**_joint_facts(line, plan.mesh), "score": round(line.probability, 6), "reason": line.reason}
             for line in rejected
@@ -222,7 +223,7 @@ def _draw(path: Path, articulation: Articulation) -> list[Path]:
     return [path]
 
 
-def _sentences(figures: dict[str, Any], files: tuple[Path, ...], weld_below: float | None) -> str:
+def _sentences(figures: dict[str, Any], files: tuple[Path, ...]) -> str:
     lines = [
         f"{counted(len(figures['parts']), 'part')}, {counted(len(figures['joints']), 'joint')} "
         f"in {figures['seconds']:.1f} s."
@@ -230,41 +231,34 @@ def _sentences(figures: dict[str, Any], files: tuple[Path, ...], weld_below: flo
     if figures["method"] == "animation":
         lines.append("Its animation moves nodes on joints; these are exact.")
     elif figures["space"] == "skeleton":
-        lines.append(f"It bends and has no joint: {figures['bones']} bones were found from its surface.")
+        lines.append(f"It bends and has no joint: {counted(figures['bones'], 'bone')} were found from its surface.")
     elif not figures["joints"]:
         lines.append(
             "Nothing of it is likely to move; name its parts (scene nodes, groups or --labels) to find joints."
         )
     elif figures["parts_from"] == "pieces":
-        lines.append("The file names no parts, so connected pieces were taken for parts, which may be wrong.")
+        how = (
+            "its connected pieces were grouped into parts"
+            if figures["pieces"] > 1
+            else "its one piece was cut into parts"
+        )
+        lines.append(f"The file names no parts, so {how}, which may be wrong.")
         lines.append(
             "Confidence is how often such answers were right on objects whose parts were hidden."
             if figures["method"] == "learned"
             else "Joints are less sure than they say."
         )
-    for joint in figures["joints"]:
-        line = f"  {joint['part']} on {joint['parent']}: {joint['type']}"
-        if joint["type"] != "fixed":
-            axis = ", ".join(f"{x:.2f}" for x in joint["axis"])
-            line += f" about ({axis})" if joint["type"] != "prismatic" else f" along ({axis})"
-        if joint["type"] == "revolute":
-            line += f", {joint['lower'] * 57.29578:.0f} to {joint['upper'] * 57.29578:.0f} deg"
-        if joint["type"] == "prismatic":
-            line += f", {joint['lower']:.3g} to {joint['upper']:.3g}"
-        welded = ", written as fixed" if files and joint["part"] in figures["welded"] else ""
-        lines.append(f"{line} (confidence {joint['confidence']:.2f}{welded})")
-    if files and figures["welded"]:
-        count = len(figures["welded"])
-        subject = f"{counted(count, 'joint')} {'is' if count == 1 else 'are'}"
-        least = "likely" if weld_below is None else f"sure by {weld_below:g}"
-        lines.append(f"{subject} not {least} and written as fixed; --weld-below 0 lets them move.")
+    lines += [_joint_words(joint) for joint in figures["joints"]]
+    if figures["possible"]:
+        lines.append("Possible, but written as fixed (--weld-below 0 lets them move):")
+        lines += [_joint_words(joint) for joint in figures["possible"]]
     lines += figures["notes"]
     lines += [f"Wrote {path}" for path in files]
     return "\n".join(lines)
 
 
 @dataclass
-class Plan(Command):
+class PlanCommand(Command):
     """Decide the bodies of an object, their contacts, and how each body may move.
 
     To correct a wrong joint, edit the JSON and pass it to articulate, sample, pose or simulate with --plan.
@@ -289,6 +283,7 @@ class Plan(Command):
 
     unit: UnitFlag = None
     up: UpFlag = None
+    nodes: NodesFlag = ()
     force: ForceFlag = False
     json: JsonFlag = False
 
@@ -300,7 +295,9 @@ class Plan(Command):
         from neurok.bodyplan.plan_file import plan_to_dict, save_plan_picture, write_plan
 
         parts = "pieces" if self.raw and self.labels is None else read_labels(self.labels)
-        model = understood(self.object, self.unit, self.up, plan=self.plan, parts=parts, method=self.method)
+        model = understood(
+            self.object, self.unit, self.up, nodes=self.nodes, plan=self.plan, parts=parts, method=self.method
+        )
         found = model.plan
 
         def write(path: Path) -> list[Path]:
@@ -328,3 +325,15 @@ def _plan_sentences(figures: dict[str, Any], files: tuple[Path, ...]) -> list[st
         elif body["bends"]:
             lines.append(f"  {body['name']} bends")
     return [*lines, *filter(None, [figures.get("note")]), *(f"Wrote {path}" for path in files)]
+
+
+def _joint_words(joint: dict[str, Any]) -> str:
+    line = f"  {joint['part']} on {joint['parent']}: {joint['type']}"
+    if joint["type"] != "fixed":
+        axis = ", ".join(f"{x:.2f}" for x in joint["axis"])
+        line += f" about ({axis})" if joint["type"] != "prismatic" else f" along ({axis})"
+    if joint["type"] == "revolute":
+        line += f", {joint['lower'] * 57.29578:.0f} to {joint['upper'] * 57.29578:.0f} deg"
+    if joint["type"] == "prismatic":
+        line += f", {joint['lower']:.3g} to {joint['upper']:.3g}"
+    return f"{line} (confidence {joint['confidence']:.2f})"

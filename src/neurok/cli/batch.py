@@ -17,16 +17,15 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 import tyro
 
 from neurok.cli.flags import JsonFlag, RayFlag, arg
-from neurok.cli.outputs import Command
-from neurok.cli.report import counting
-from neurok.errors import NeurokError
-from neurok.folders.run import Job
-from neurok.folders.store import PICTURE
+from neurok.cli.outputs import EXIT_CODES, Command, counting, warn
+from neurok.errors import NeurokError, counted
+from neurok.folders.run import BatchJob
+from neurok.folders.store import PICTURE, links_outside
 
 if TYPE_CHECKING:
     from neurok.core import Asset
-    from neurok.folders.processes import Limits
-    from neurok.folders.store import Settings
+    from neurok.folders.store import BatchSettings
+    from neurok.sandbox import Limits
 
 
 CommandName = Literal["articulate", "convert", "inspect", "materials", "plan", "pose", "render", "sample", "simulate"]
@@ -96,6 +95,9 @@ class BatchCommand(Command):
 
         settings = self._settings()
         limits = self._limits()
+        if Path(self.objects).is_dir() and (outside := links_outside(Path(self.objects))):
+            links = counted(len(outside), "link")
+            warn(f"{links} out of '{self.objects}' left out; list the files in a .txt to use them.")
         try:
             with counting("objects", json=self.json) as tell:
                 records = batch(
@@ -106,22 +108,25 @@ class BatchCommand(Command):
             print(f"What is finished is kept in {self.out}; the same command goes on from there.", file=sys.stderr)
             raise
         states = dict(sorted(Counter(record["status"] for record in records).items()))
-        self.say(f"{len(records)} objects: {', '.join(f'{count} {state}' for state, count in states.items())}")
+        self.say(
+            f"{counted(len(records), 'object')}: {', '.join(f'{count} {state}' for state, count in states.items())}"
+        )
         failures = [f"  {record['asset']}: {record['message']}" for record in records if record["message"]]
         self.say(*failures[:10], f"Wrote {self.out}/index.html and report.jsonl")
+        self.exit_code = EXIT_CODES["failed"] if records and all(record["message"] for record in records) else 0
         return {"out": str(self.out), "objects": len(records), "states": states, **settings.as_dict()}
 
     def _limits(self) -> Limits:
-        from neurok.folders.processes import Limits
+        from neurok.sandbox import Limits
 
         for name, value in (("--limit", self.limits.limit), ("--memory", self.limits.memory)):
             if not value > 0.0:
                 raise NeurokError(f"{name} must be above 0, got {value:g}.")
-        return Limits(self.limits.limit, self.limits.memory * 1e9)
+        return Limits(seconds=self.limits.limit, memory=self.limits.memory * 1e9)
 
-    def _settings(self) -> Settings:
+    def _settings(self) -> BatchSettings:
         """What is done to every object, checked once for all of them."""
-        from neurok.folders.store import Settings
+        from neurok.folders.store import BatchSettings
 
         formats = tuple(f".{name.removeprefix('.').lower()}" for name in self.formats) or FORMATS[self.command]
         if wrong := [name for name in formats if not re.fullmatch(r"\.\w+", name)]:
@@ -130,7 +135,7 @@ class BatchCommand(Command):
         if taken:
             raise NeurokError(f"{taken[0]} is set by the batch itself; choose the outputs with --formats.")
         self._check_command(formats)
-        return Settings(self.command, self.beyond, formats)
+        return BatchSettings(self.command, self.beyond, formats)
 
     def _check_command(self, formats: tuple[str, ...]) -> None:
         """Let the command read and check its flags once, so that mistakes are told before the work."""
@@ -146,13 +151,10 @@ CLOCK = {"ms_per_frame", "steps_per_second", "particle_substeps_per_second", "re
 TIMED = ("articulate", "render")
 """Commands whose ``seconds`` are those that they took; elsewhere they are those of a motion."""
 
-STATES = {0: "ok", 2: "failed", 3: "diverged"}
-"""Exit codes of commands."""
-
 PICTURE_SIZE = (480, 360)
 
 
-def work(job: Job) -> dict[str, Any]:
+def work(job: BatchJob) -> dict[str, Any]:
     """Run the command on one object and tell how it went; what it makes lies in the folder of the job."""
     from neurok.cli import main
 
@@ -170,18 +172,19 @@ def work(job: Job) -> dict[str, Any]:
         line.removeprefix("neurok: ") for line in stderr.getvalue().splitlines() if line.startswith("neurok: ")
     ]
     sentences = [line.replace(str(job.source.path), job.source.path.name) for line in sentences]
-    failed = code not in (0, 3)
+    states = {number: status for status, number in reversed(EXIT_CODES.items())}
+    failed = code == EXIT_CODES["failed"] or code not in states
     figures = {} if failed else timeless(json.loads(stdout.getvalue() or "{}"), _clock(job))
     draw(job, figures.get("files", []))
     return {
-        "status": STATES.get(code, "failed"),
+        "status": states.get(code, "failed"),
         "message": " ".join(sentences) if failed else "",
         "warnings": [] if failed else sentences,
         "figures": {name: value for name, value in figures.items() if name not in ("input", "files", "rejected")},
     }
 
 
-def command_line(job: Job) -> list[str]:
+def command_line(job: BatchJob) -> list[str]:
     """The words of the command for one object."""
     stem = Path(job.source.key).name
     out = [f"{stem}{suffix}" for suffix in job.settings.formats]
@@ -189,7 +192,7 @@ def command_line(job: Job) -> list[str]:
     return [*words, *job.settings.flags, "--json"]
 
 
-def _clock(job: Job) -> set[str]:
+def _clock(job: BatchJob) -> set[str]:
     return CLOCK | ({"seconds"} if job.settings.command in TIMED else set())
 
 
@@ -200,7 +203,7 @@ def timeless(figures: Any, clock: set[str]) -> Any:
     return [timeless(value, clock) for value in figures] if isinstance(figures, list) else figures
 
 
-def draw(job: Job, files: list[str]) -> None:
+def draw(job: BatchJob, files: list[str]) -> None:
     """A small picture of what was made, or of the object; nothing where pictures cannot be made."""
     from neurok import rendering
     from neurok.errors import NeurokError
@@ -214,7 +217,7 @@ def draw(job: Job, files: list[str]) -> None:
         rendering.save_image(image, job.folder / PICTURE)
 
 
-def made(job: Job, files: list[str]) -> Asset:
+def made(job: BatchJob, files: list[str]) -> Asset:
     """What the command has written, if it can be read, or the object as it was."""
     from neurok.errors import NeurokError
     from neurok.io import load

@@ -8,9 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
-from neurok.cli.flags import ForceFlag, JsonFlag, NeededOut, PhysicsFlags, UnitFlag, UpFlag, arg
-from neurok.cli.outputs import Command, check_outputs, counted, frame_facts, frame_words, in_sure_frame
-from neurok.errors import NeurokError
+from neurok.cli.flags import ForceFlag, JsonFlag, NeededOut, NodesFlag, PhysicsFlags, UnitFlag, UpFlag, arg
+from neurok.cli.outputs import (
+    Command,
+    check_outputs,
+    frame_facts,
+    frame_words,
+    load_framed,
+    warn,
+)
+from neurok.errors import NeurokError, counted
 from neurok.staging import together
 
 if TYPE_CHECKING:
@@ -42,6 +49,7 @@ class Convert(Command):
 
     unit: UnitFlag = None
     up: UpFlag = None
+    nodes: NodesFlag = ()
 
     out_unit: Annotated[str | None, arg("m|cm|mm|in|METRES", "m, and in USD and NPZ the unit of the file")] = None
     """The unit of the output. Formats with a fixed unit (glTF, URDF, MJCF) keep that."""
@@ -96,14 +104,16 @@ class Convert(Command):
         """
         from neurok.io import load
         from neurok.io.formats import states_frame
+        from neurok.io.nodes import sentence
 
-        asset = load(self.input)
         frames = (self.unit, self.up, self.out_unit, self.out_up)
         paths = [self.input, *map(str, self.out)]
         passes = all(Path(path).suffix.lower() in PASSES for path in paths) or not any(map(states_frame, paths))
         if all(word is None for word in frames) and passes:
+            asset = load(self.input, nodes=self.nodes)
+            warn(sentence(asset))
             return asset
-        return in_sure_frame(asset, self.input, self.unit, self.up)
+        return load_framed(self.input, self.unit, self.up, self.nodes)
 
     def _framed(self, asset: Asset, path: Path) -> Asset:
         """The asset with the frame of an output taken on."""

@@ -52,14 +52,49 @@ SeedFlag = Annotated[int, arg("N", help="Random seed: the same seed gives the sa
 
 TrainSeed = Annotated[int | None, arg("N", "0", help="Random seed: the same seed gives the same losses.")]
 
+
+@dataclass(frozen=True)
+class MassFlags:
+    """Mass of the object."""
+
+    mass: Annotated[float | None, arg("KG", "by its geometry and things of its kind")] = None
+    """Mass of the whole object [kg]."""
+
+    thickness: Annotated[float | None, arg("T", "that of its materials")] = None
+    """Thickness of walls and open surfaces, in the unit of the object."""
+
+    hollow: bool = False
+    """Take closed surfaces for hollow."""
+
+    solid: bool = False
+    """Take closed surfaces for solid."""
+
+    def given(self) -> dict[str, Any]:
+        """What was said, as for ``neurok.understand``, the thickness in the unit of the object."""
+        if self.hollow and self.solid:
+            raise NeurokError("An object cannot be --hollow and --solid at once; choose one.")
+        stated: dict[str, Any] = {"mass": self.mass, "hollow": self.hollow if self.hollow or self.solid else None}
+        stated["thickness"] = self.thickness
+        return {name: value for name, value in stated.items() if value is not None}
+
+
 UnitFlag = Annotated[
     str | None,
-    arg("m|cm|mm|in|METRES", "as in the file, unless that is clearly wrong", help="The unit of the object's file."),
+    arg("m|cm|mm|in|METRES", "as in the file, or a likelier one", help="The unit of the object's file."),
 ]
 
 UpFlag = Annotated[
     str | None,
-    arg("x|y|z", "as in the file, or a confident guess", help="The axis of the object's file that points up."),
+    arg("x|y|z", "as in the file, or a likelier one", help="The axis of the object's file that points up."),
+]
+
+NodesFlag = Annotated[
+    tuple[str, ...],
+    arg(
+        "GLOB [GLOB ...]",
+        "all but helpers and coarser copies",
+        help="The nodes of the file to take, such as 'body*'; '!wheel*' leaves nodes out.",
+    ),
 ]
 
 WeightsFlag = Annotated[

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import tyro
 
 from neurok.cli.flags import ForceFlag, JsonFlag, NeededOut, SeedFlag, arg, one_of
-from neurok.cli.outputs import Command, check_outputs, counted, frame_facts, warn, written
-from neurok.errors import NeurokError
+from neurok.cli.outputs import Command, check_outputs, frame_facts, warn, written
+from neurok.errors import NeurokError, counted
 
 if TYPE_CHECKING:
     from neurok.generation.verb import Generated
@@ -118,7 +118,7 @@ class Generate(Command):
         moving = f", {counted(joints, 'joint')}" if joints else ""
         self.say(f"{one.assembly.category} (seed {one.seed}): {names}{moving}")
         if one.ignored:
-            warn(f"Not in the tables: {', '.join(one.ignored[:8])}.")
+            warn(f"Not understood: {', '.join(one.ignored[:8])}.")
         warn(*one.notes)
 
     def _write(self, found: list[Generated], path: Path) -> list[Path]:

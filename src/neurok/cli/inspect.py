@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from neurok.cli.flags import ForceFlag, JsonFlag, OutFlag, UnitFlag, UpFlag, arg
-from neurok.cli.outputs import Command, check_outputs, counted, written
+from neurok.cli.flags import ForceFlag, JsonFlag, NodesFlag, OutFlag, UnitFlag, UpFlag, arg
+from neurok.cli.outputs import Command, check_outputs, written
+from neurok.errors import counted
 
 if TYPE_CHECKING:
     from neurok.core import Asset
@@ -35,6 +36,7 @@ class Inspect(Command):
 
     unit: UnitFlag = None
     up: UpFlag = None
+    nodes: NodesFlag = ()
     force: ForceFlag = False
     json: JsonFlag = False
 
@@ -48,7 +50,7 @@ class Inspect(Command):
         from neurok.io import save
         from neurok.io.formats import states_frame
 
-        asset = self._relabelled(load_broken(self.mesh))
+        asset = self._relabelled(load_broken(self.mesh, self.nodes))
         diagnosis = diagnose(asset.mesh, is_stated=states_frame(self.mesh))
         figures = {"input": self.mesh, **diagnosis.as_dict(), **_extras(asset), "repairs": [], "files": []}
         if not self.json:
@@ -78,14 +80,14 @@ class Inspect(Command):
             return Asset(error.draft)
 
 
-def load_broken(path: str) -> Asset:
+def load_broken(path: str, nodes: Sequence[str] = ()) -> Asset:
     """The asset in a file, with an unchecked mesh when it is broken in a way the doctor can look at."""
     from neurok.core import Asset
     from neurok.errors import MeshError
     from neurok.io import load
 
     try:
-        return load(path)
+        return load(path, nodes=nodes)
     except MeshError as error:
         return Asset(error.draft)
 
@@ -95,6 +97,7 @@ def _extras(asset: Asset) -> dict[str, Any]:
     return {
         "clips": [{"name": c.name, "frames": c.frame_count, "seconds": c.duration} for c in asset.clips],
         "joints": [{"part": n, "kind": j.kind} for n, j in zip(asset.mesh.part_names, joints) if j.kind != "fixed"],
+        "left_out": list(asset.left_out),
         "notes": list(asset.notes),
     }
 
@@ -125,14 +128,17 @@ def _print(source: str, diagnosis: Diagnosis, asset: Asset, mending: bool) -> No
 
 
 def _rows(diagnosis: Diagnosis, asset: Asset) -> list[tuple[str, str]]:
-    sides = " x ".join(f"{side:.4g}" for side in diagnosis.size)
+    from neurok.doctor.frame import METRES
+
+    scale = METRES.get(diagnosis.unit.value, asset.mesh.unit) / asset.mesh.unit  # all rows are in one unit
+    sides = " x ".join(f"{side * scale:.4g}" for side in diagnosis.size)
     rows = [
-        ("mesh", f"{diagnosis.vertices:,} vertices, {counted(diagnosis.faces, 'face')}"),
+        ("mesh", f"{counted(diagnosis.vertices, 'vertex')}, {counted(diagnosis.faces, 'face')}"),
         ("parts", f"{len(diagnosis.parts)}: {_few(diagnosis.parts)}" if diagnosis.parts else "not labelled"),
         ("components", f"{diagnosis.components:,}"),
         ("surfaces", f"{len(diagnosis.surfaces)}, {diagnosis.textures} with a texture"),
-        ("watertight", f"yes, {diagnosis.volume:.4g} m³" if diagnosis.volume is not None else "no"),
-        ("area", f"{diagnosis.area:.4g} m²"),
+        ("watertight", f"yes, {diagnosis.volume * scale**3:.4g} m³" if diagnosis.volume is not None else "no"),
+        ("area", f"{diagnosis.area * scale**2:.4g} m²"),
         ("size", f"{sides} m"),
         ("unit", f"{diagnosis.unit.value}, {diagnosis.unit.confidence:.0%} sure: {diagnosis.unit.reason}"),
         ("up", f"{diagnosis.up.value}, {diagnosis.up.confidence:.0%} sure: {diagnosis.up.reason}"),
@@ -142,6 +148,7 @@ def _rows(diagnosis: Diagnosis, asset: Asset) -> list[tuple[str, str]]:
     if asset.articulation is not None:
         kinds = [joint.kind for joint in asset.articulation.joints if joint.kind != "fixed"]
         rows.append(("joints", ", ".join(f"{kinds.count(kind)} {kind}" for kind in sorted(set(kinds))) or "all fixed"))
+    rows += [("left out", _few(asset.left_out))] if asset.left_out else []
     return rows + [("note", note) for note in asset.notes]
 
 

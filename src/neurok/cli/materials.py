@@ -10,15 +10,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from neurok.cli.flags import ForceFlag, JsonFlag, OutFlag, UnitFlag, UpFlag, arg
-from neurok.cli.outputs import PICTURES, Command, check_outputs, frame_facts, frame_words, load_framed, written
-from neurok.cli.report import counting
+from neurok.cli.flags import ForceFlag, JsonFlag, MassFlags, NodesFlag, OutFlag, UnitFlag, UpFlag, arg
+from neurok.cli.outputs import (
+    PICTURES,
+    Command,
+    check_outputs,
+    counting,
+    frame_facts,
+    frame_words,
+    load_framed,
+    written,
+)
 from neurok.dynamics.choice import EngineName
 from neurok.errors import NeurokError
 
 if TYPE_CHECKING:
-    from neurok.core import Asset
     from neurok.inference.materials import Proposals
+    from neurok.model import Model
 
 MODELS = (".glb", ".gltf", ".npz", ".usd", ".usda", ".usdc", ".usdz", ".urdf", ".mjcf", ".xml")
 KNOWN = (".json", *PICTURES[:3], *MODELS)
@@ -76,6 +84,7 @@ class Materials(Command):
 
     unit: UnitFlag = None
     up: UpFlag = None
+    nodes: NodesFlag = ()
 
     propose: bool = False
     """Propose materials for all objects of a folder."""
@@ -86,6 +95,7 @@ class Materials(Command):
     force: ForceFlag = False
     json: JsonFlag = False
 
+    weighing: tyro.conf.OmitArgPrefixes[MassFlags] = field(default_factory=MassFlags)
     folder: tyro.conf.OmitArgPrefixes[FolderFlags] = field(default_factory=FolderFlags)
 
     @property
@@ -109,19 +119,30 @@ class Materials(Command):
         if self.object is None:
             return self._list()
         from neurok.core.material_library import parse_material
-        from neurok.io.materials_file import read_materials
-        from neurok.model import propose_materials
+        from neurok.model import propose_materials, understand
 
         given = dict(parse_material(text) for text in self.set)
-        asset = load_framed(self.object, self.unit, self.up)
-        if self.materials is not None:
-            asset = replace(asset, materials=read_materials(self.materials, asset.mesh))
-        found = propose_materials(asset, given=given)
-        files, parts = written(self.out, lambda path: _write(asset, found, path)), _rows(found)
+        asset = load_framed(self.object, self.unit, self.up, self.nodes)
+        weighing = self.weighing.given()
+        if "thickness" in weighing:
+            weighing["thickness"] *= asset.mesh.unit
+        model = understand(asset, materials=self.materials, **weighing)
+        found = propose_materials(model, given=given)
+        model = model.with_materials(given) if given else model
+        files, parts = written(self.out, lambda path: _write(model, found, path)), _rows(found)
         rows = [(row["part"], row["material"], f"{row['confidence']:.2f}", row["reason"]) for row in parts]
         self.say(_table(("part", "material", "confidence", "reason"), rows), *(f"Wrote {path}" for path in self.out))
+        estimate = model.mass
+        low, high = estimate.interval
+        self.say(f"It is {model.matter} and weighs {estimate.mass:.3g} kg: {estimate.reason}.")
         self.say(f"Read with {frame_words(asset.mesh)}.")
-        return {"object": found.mesh.name, **frame_facts(asset.mesh), "parts": parts, "files": files}
+        about = {
+            "matter": model.matter,
+            "mass": estimate.mass,
+            "mass_range": [low, high],
+            "mass_reason": estimate.reason,
+        }
+        return {"object": found.mesh.name, **about, **frame_facts(asset.mesh), "parts": parts, "files": files}
 
     def _folder(self) -> dict[str, Any]:
         assert self.object is not None
@@ -186,17 +207,17 @@ class Materials(Command):
         return {"materials": [{**asdict(e.material), "name": name, "family": e.family} for name, e in entries.items()]}
 
 
-def _write(asset: Asset, found: Proposals, path: Path) -> list[Path]:
+def _write(model: Model, found: Proposals, path: Path) -> list[Path]:
     from neurok.inference.material_drawing import save_materials_picture
     from neurok.io import save
     from neurok.io.materials_file import write_materials
 
     if path.suffix.lower() == ".json":
-        write_materials(found.field, found.mesh, path, found.told())
+        write_materials(found.field, found.mesh, path, found.records())
     elif path.suffix.lower() in PICTURES:
         save_materials_picture(found, path)
     else:
-        return save(replace(asset, materials=found.field), path)
+        return save(replace(model.asset, materials=model.field), path)
     return [path]
 
 

@@ -8,8 +8,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import tyro
 
-from neurok.cli.flags import ForceFlag, JsonFlag, NeededOut, PlanFlag, SeedFlag, UnitFlag, UpFlag, WeightsFlag, arg
+from neurok.cli.flags import (
+    ForceFlag,
+    JsonFlag,
+    NeededOut,
+    NodesFlag,
+    PlanFlag,
+    SeedFlag,
+    UnitFlag,
+    UpFlag,
+    WeightsFlag,
+    arg,
+)
 from neurok.cli.outputs import (
+    EXIT_CODES,
+    PICTURES,
     Command,
     SpaceName,
     check_outputs,
@@ -20,15 +33,11 @@ from neurok.cli.outputs import (
     warn,
     written,
 )
-from neurok.errors import NeurokError
+from neurok.errors import NeurokError, counted
 
 if TYPE_CHECKING:
     from neurok.core import Asset
     from neurok.posing.verbs import Samples, Target
-
-
-POOR_FIT = 4
-"""Exit code of a pose that misses what was asked for, or tears the object; it is written all the same."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +60,7 @@ class PoseCommand(Command):
     """Object to pose: a file, a PartNet-Mobility folder or sample:NAME."""
 
     out: NeededOut
-    """Where to write the posed object."""
+    """Where to write the posed object: any format of meshes, or .png .jpg .webp for a picture."""
 
     target: Annotated[str | None, arg("FILE", "places of --move")] = None
     """Mesh to fit: vertex by vertex if it has the same faces, else by its shape. Or a point cloud, which may show only
@@ -70,6 +79,7 @@ class PoseCommand(Command):
     weights: WeightsFlag = None
     unit: UnitFlag = None
     up: UpFlag = None
+    nodes: NodesFlag = ()
     force: ForceFlag = False
     json: JsonFlag = False
 
@@ -79,13 +89,12 @@ class PoseCommand(Command):
         from neurok.io.formats import WRITERS
 
         inputs = [self.mesh, self.target, self.plan]
-        check_outputs(self.out, inputs, force=self.force, known=tuple(WRITERS), what="a posed object")
+        check_outputs(self.out, inputs, force=self.force, known=(*WRITERS, *PICTURES), what="a posed object")
 
     def run(self) -> dict[str, Any]:
-        from neurok.io import save
         from neurok.posing.verbs import pose
 
-        model, move = understood(self.mesh, self.unit, self.up, plan=self.plan), _moves(self.move)
+        model, move = understood(self.mesh, self.unit, self.up, nodes=self.nodes, plan=self.plan), _moves(self.move)
         asset = model.asset
         found = pose(
             model,
@@ -99,10 +108,10 @@ class PoseCommand(Command):
         )
         warn(found.space.caution)
         posed = replace(asset, mesh=found.mesh(asset.mesh), clips=(), articulation=None)
-        files = written(self.out, lambda path: save(posed, path))
+        files = written(self.out, lambda path: _write_posed(posed, path))
         names, verdict = ", ".join(map(str, self.out)), found.verdict
         assert verdict is not None, "the verb judges"
-        self.exit_code = POOR_FIT if found.status in ("poor", "torn") else 0
+        self.exit_code = EXIT_CODES.get(found.status, 0)
         away = f"{found.residual:.4f} of the object's side away from the wish"
         self.say(f"{names}: {verdict.sentence} ({away}, {found.status})")
         self.say(f"Read with {frame_words(asset.mesh)}. Space {found.why}")
@@ -117,7 +126,7 @@ class PoseCommand(Command):
             "reached": round(verdict.reached, 4),
             "torn": round(verdict.torn, 4),
             "apart": verdict.apart,
-            "waits": [list(pair) for pair in verdict.waits],
+            "waits": [list(pair) for pair in verdict.obstructions],
             "q": found.q.tolist(),
         }
 
@@ -136,6 +145,17 @@ class PoseCommand(Command):
             if len(error.draft.faces) or not len(error.draft.vertices):
                 raise
             return error.draft.vertices
+
+
+def _write_posed(posed: Asset, path: Path) -> list[Path]:
+    """The posed object, or a picture of it."""
+    from neurok.io import save
+    from neurok.rendering import render_mesh, save_image
+
+    if path.suffix.lower() not in PICTURES:
+        return save(posed, path)
+    save_image(render_mesh(posed.mesh), path)
+    return [path]
 
 
 def _moves(words: tuple[str, ...]) -> dict[str, tuple[float, float, float]]:
@@ -175,19 +195,20 @@ class Sample(Command):
     weights: WeightsFlag = None
     unit: UnitFlag = None
     up: UpFlag = None
+    nodes: NodesFlag = ()
     force: ForceFlag = False
     json: JsonFlag = False
 
     def run(self) -> dict[str, Any]:
         from neurok.posing.verbs import sample
 
-        model = understood(self.mesh, self.unit, self.up, plan=self.plan)
+        model = understood(self.mesh, self.unit, self.up, nodes=self.nodes, plan=self.plan)
         states = sample(model, self.count, space=self.space, weights=self.weights, seed=self.seed)
         asset = model.asset
         warn(states.space.caution)
         files = written(self.out, lambda path: self._write(asset, states, path))
         names = ", ".join(map(str, self.out))
-        self.say(f"{self.count} states of {states.space.dim} degrees of freedom: {names}")
+        self.say(f"{counted(self.count, 'state')} of {counted(states.space.dim, 'coordinate')}: {names}")
         self.say(f"Read with {frame_words(asset.mesh)}. Space {states.why}")
         figures = {"out": str(self.out[0]), "files": files, "count": self.count, **frame_facts(asset.mesh)}
         return {**figures, **space_facts(states.space, states.why), "q": states.q.tolist()}

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
 import tyro
 
 from neurok import rendering
-from neurok.cli.flags import ForceFlag, JsonFlag, NeededOut, UnitFlag, UpFlag, arg
+from neurok.cli.flags import ForceFlag, JsonFlag, NeededOut, NodesFlag, UnitFlag, UpFlag, arg
 from neurok.cli.outputs import Command, check_outputs, frame_facts, frame_words, load_framed
 from neurok.core import Asset
 from neurok.errors import NeurokError
@@ -20,6 +20,17 @@ from neurok.staging import together
 
 PAGE = ".html"
 SHEET_PICTURES = 8
+
+
+@dataclass(frozen=True)
+class ShadingFlags:
+    """Shading."""
+
+    flat: bool = False
+    """Flat shading instead of smooth shading."""
+
+    parts: bool = False
+    """Give every part its own colour."""
 
 
 @dataclass
@@ -45,22 +56,19 @@ class Render(Command):
     view: Annotated[str, arg("NAME|AZIMUTH,ELEVATION")] = "three-quarter"
     """three-quarter, front, side, back, top, or azimuth,elevation in degrees."""
 
-    flat: bool = False
-    """Flat shading instead of smooth shading."""
-
-    parts: bool = False
-    """Give every part its own colour."""
-
     fps: Annotated[float | None, arg("RATE", "the animation's own")] = None
     """Frames per second of the video. Its speed stays the same."""
 
     unit: UnitFlag = None
     up: UpFlag = None
+    nodes: NodesFlag = ()
     force: ForceFlag = False
     json: JsonFlag = False
 
+    shading: tyro.conf.OmitArgPrefixes[ShadingFlags] = field(default_factory=ShadingFlags)
+
     def run(self) -> dict[str, Any]:
-        asset = load_framed(self.input, self.unit, self.up)
+        asset = load_framed(self.input, self.unit, self.up, self.nodes)
         with together():
             outputs = [self._page(asset, path) if _is_page(path) else self._draw(asset, path) for path in self.out]
         for path, figures in zip(self.out, outputs):
@@ -85,8 +93,8 @@ class Render(Command):
             "width": width,
             "height": height,
             "camera": rendering.Camera.parse(self.view),
-            "shading": "flat" if self.flat else "smooth",
-            "colors": "parts" if self.parts else "surface",
+            "shading": "flat" if self.shading.flat else "smooth",
+            "colors": "parts" if self.shading.parts else "surface",
         }
         sheet = None if self.sheet is None else (self.sheet[0] if self.sheet else SHEET_PICTURES)
         start = time.perf_counter()

@@ -7,19 +7,29 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import tyro
 
-from neurok.cli.flags import ForceFlag, JsonFlag, OutFlag, PlanFlag, UnitFlag, UpFlag, WeightsFlag, arg, one_of
-from neurok.cli.outputs import Command, check_outputs, frame_facts, frame_words, warn
-from neurok.cli.report import stoppable
+from neurok.cli.flags import (
+    ForceFlag,
+    JsonFlag,
+    MassFlags,
+    NodesFlag,
+    OutFlag,
+    PlanFlag,
+    UnitFlag,
+    UpFlag,
+    WeightsFlag,
+    arg,
+    one_of,
+)
+from neurok.cli.outputs import EXIT_CODES, Command, check_outputs, frame_facts, frame_words, stoppable, warn
 from neurok.core.material_library import parse_material
 from neurok.core.select import parse_vector
 from neurok.doctor.frame import parse_unit, parse_up
 from neurok.dynamics.choice import EngineName
 from neurok.dynamics.particles.engine_config import RESOLUTIONS, parse_resolution
 from neurok.dynamics.reduced.engine import IntegratorName
-from neurok.errors import NeurokError
+from neurok.errors import NeurokError, counted
 from neurok.model import SpaceName, Weights
 from neurok.scene.description import (
     ActionName,
@@ -37,6 +47,7 @@ from neurok.scene.description import (
 from neurok.scene.files import SUFFIXES as SCENES
 from neurok.scene.files import absolute_paths, check_scene_suffix, read_scene, write_scene
 from neurok.scene.output import check_output, write_output
+from neurok.scene.report import motion_sentences, travel
 from neurok.scene.run import ReadyScene, SceneRun, prepare_scene, run_ready
 from neurok.staging import together
 
@@ -125,16 +136,12 @@ class SteppingFlags:
     stiffest: Annotated[float | None, arg("PA", "what is stiff is rigid")] = None
     """For particles: step stiffer materials with this Young's modulus instead of as rigid."""
 
+    seed: Annotated[int | None, arg("N", "0")] = None
+    """Random seed: the same seed gives the same files."""
+
     scene: Annotated[Path | None, arg("FILE", "none")] = None
     """Read everything from a scene file (.yaml, .json, .toml); flags given with it override or extend it, for its first
     object."""
-
-
-DIVERGED = 3
-"""Exit code when the motion diverged; the good frames are written all the same."""
-
-STILL = 1e-6
-"""Coordinates [m or rad] that change less are at rest."""
 
 
 @dataclass
@@ -178,15 +185,14 @@ class Simulate(Command):
 
     unit: UnitFlag = None
     up: UpFlag = None
-
-    seed: Annotated[int | None, arg("N", "0")] = None
-    """Random seed: the same seed gives the same files."""
+    nodes: NodesFlag = ()
 
     force: ForceFlag = False
     json: JsonFlag = False
 
     loads: tyro.conf.OmitArgPrefixes[LoadFlags] = field(default_factory=LoadFlags)
     matter: tyro.conf.OmitArgPrefixes[MatterFlags] = field(default_factory=MatterFlags)
+    weighing: tyro.conf.OmitArgPrefixes[MassFlags] = field(default_factory=MassFlags)
     stepping: tyro.conf.OmitArgPrefixes[SteppingFlags] = field(default_factory=SteppingFlags)
 
     def run(self) -> dict[str, Any]:
@@ -209,7 +215,7 @@ class Simulate(Command):
         """The scene that the flags describe, on top of the file's."""
         problems: list[str] = []
         stepping = self.stepping
-        changes = _given(self, "seconds", "engine", "seed") | _given(stepping, "fps", "dt", "integrator", "stiffest")
+        changes = _given(self, "seconds", "engine") | _given(stepping, "seed", "fps", "dt", "integrator", "stiffest")
         for cells in _noted(problems, _resolution, stepping.resolution and [stepping.resolution]):
             changes["resolution"] = cells
         base = self._base(problems)
@@ -247,8 +253,12 @@ class Simulate(Command):
             changes["unit"] = value
         for value in _noted(problems, parse_up, self.up and [self.up]):
             changes["up"] = value
+        if self.nodes:
+            changes["nodes"] = self.nodes
         changes |= _given(self, "act", "space") | _given(self.loads, "strength", "jolt")
         changes |= _given(self.matter, "density", "damping", "joint_damping", "joint_friction")
+        for given in _noted(problems, lambda _: self.weighing.given(), ["mass"]):
+            changes |= given
         for vector in parse(lambda text: parse_vector(text, "the rotation"), self.loads.rotate and [self.loads.rotate]):
             changes["rotation"] = vector
         if self.drop is not None:
@@ -286,8 +296,7 @@ def simulate_and_write(
     motions = [path for path in out if path.suffix.lower() not in SCENES]
     ready = prepare_scene(scene, weights)
     warn(*ready.notes)
-    command.say(*(f"Space of {name}: {why}" for name, why in zip(ready.names, ready.reasons, strict=False)))
-    command.say(*(f"Matter of {name}: {of}" for name, of in zip(ready.names, ready.matter, strict=True) if of))
+    command.say(*(line for report in ready.reports for line in report.sentences))
     warn(*(body.poses.caution for body in ready.bodies))
     run = None
     if motions:
@@ -314,8 +323,7 @@ def _report(
         "mass": ready.mass,
         **frame_facts(mesh),
         "space": space,
-        "spaces": list(ready.reasons),
-        "matter": list(ready.matter),
+        "objects": [report.facts for report in ready.reports],
     }
     if run is None:
         command.say(f"{names}: the scene; {frame_words(mesh)}, space {space}")
@@ -327,24 +335,16 @@ def _report(
         "frames": rollout.frame_count,
         "seconds": (rollout.frame_count - 1) * rollout.dt,
         **rollout.report,
+        "travel": {body.name: travel(each, body) for body, each in zip(ready.bodies, run.rollouts, strict=True)},
     }
     command.say(
-        f"{names}: {rollout.frame_count} frames, {figures['dof']} degrees of freedom, {ready.mass:.3g} kg, "
-        f"{figures['real_time_factor']:.3g} x real time, engine {figures['engine']} ({figures['engine_reason']}), "
-        f"space {space}, {frame_words(mesh)}"
+        f"{names}: {counted(rollout.frame_count, 'frame')}, {counted(figures['dof'], 'coordinate')}, "
+        f"{figures['real_time_factor']:.3g} x real time, engine {figures['engine']} ({figures['engine_reason']})"
     )
     if rollout.status != "ok":
         warn(rollout.message)
-    elif not any(each.q is None or np.ptp(each.q, axis=0).max() > STILL for each in run.rollouts):
-        warn(_why_still(ready))
-    return figures, DIVERGED if rollout.status == "diverged" else 0
-
-
-def _why_still(ready: ReadyScene) -> str:
-    """What to do where nothing moved."""
-    if any(body.poses.dim for body in ready.bodies):
-        return "Nothing moved: what acts on it does not act along its joints; push across the axis, or harder."
-    return "Nothing moved: nothing of it has a joint; let it fall with --drop, or let go of it with --free."
+    warn(*motion_sentences(run))
+    return figures, EXIT_CODES.get(rollout.status, 0)
 
 
 def _given(flags: Any, *names: str) -> dict[str, Any]:

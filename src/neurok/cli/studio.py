@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import tyro
 
-from neurok.cli.flags import UnitFlag, UpFlag, arg
+from neurok.cli.flags import NodesFlag, UnitFlag, UpFlag, arg
 from neurok.cli.outputs import Command, load_framed
 
 
@@ -32,6 +32,7 @@ class Studio(Command):
 
     unit: UnitFlag = None
     up: UpFlag = None
+    nodes: NodesFlag = ()
 
     json: bool = False
     """Print the address as one JSON object when the studio is ready."""
@@ -39,7 +40,7 @@ class Studio(Command):
     def run(self) -> dict[str, Any]:
         from neurok.studio.server import StudioServer
 
-        asset = load_framed(self.object, self.unit, self.up) if self.object else None
+        asset = load_framed(self.object, self.unit, self.up, self.nodes) if self.object else None
         server = StudioServer(asset, self.host, self.port)
         figures = {"url": server.url, "pid": os.getpid()}
         print(json.dumps(figures) if self.json else f"The studio is at {server.url}\nStop it with Ctrl-C.", flush=True)

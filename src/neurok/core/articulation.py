@@ -12,7 +12,7 @@ from jaxtyping import Bool, Float, Int
 
 from neurok.core.clip import Clip, Skin
 from neurok.core.mesh import LARGEST, Mesh, UpAxis, frame_change, frozen_array, within_reach
-from neurok.errors import NeurokError, shown
+from neurok.errors import NeurokError, counted, shown
 from neurok.geometry import lie
 from neurok.geometry.joint_tree import AT_REST, JointTree
 
@@ -177,7 +177,8 @@ class Articulation:
         _ = self.order  # a cycle is an error at birth
 
     def __repr__(self) -> str:
-        return f"<Articulation {shown(self.name)}: {len(self.joints)} parts, {self.dof} joint values>"
+        size = f"{counted(len(self.joints), 'part')}, {counted(self.dof, 'joint value')}"
+        return f"<Articulation {shown(self.name)}: {size}>"
 
     @property
     def part_names(self) -> tuple[str, ...]:

@@ -30,6 +30,12 @@ class Asset:
     origin: Origin | None = None
     """The file it came from, for writers that can write it again as it was."""
 
+    nodes: tuple[tuple[str, ...], ...] = ()
+    """Where the file has a tree of nodes: the names on the way to each part, as the reader found them."""
+
+    left_out: tuple[str, ...] = ()
+    """Nodes of the file that are no part of the object, each with the reason."""
+
     def __repr__(self) -> str:
         clips = f", {len(self.clips)} clips" if self.clips else ""
         joints = f", {self.articulation!r}" if self.articulation is not None else ""

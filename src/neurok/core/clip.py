@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from neurok.core.mesh import LARGEST, Mesh, UpAxis, frame_change, frozen_array, within_reach
-from neurok.errors import NeurokError, ShapeError, shown
+from neurok.errors import NeurokError, ShapeError, counted, shown
 
 MAX_FPS = 1000.0
 """Highest rate a clip is resampled to."""
@@ -177,7 +177,7 @@ class Clip:
         return {key: value for key, value in state.items() if not key.startswith("_")}
 
     def __repr__(self) -> str:
-        return f"<Clip {shown(self.name)}: {self.frame_count} frames at {self.fps:g}/s of {self.rest!r}>"
+        return f"<Clip {shown(self.name)}: {counted(self.frame_count, 'frame')} at {self.fps:g}/s of {self.rest!r}>"
 
     @property
     def is_baked(self) -> bool:
@@ -253,7 +253,7 @@ class Clip:
         return replace(self, positions=positions, fps=fps, skin=None)
 
 
-RolloutStatus = Literal["ok", "diverged", "stopped"]
+RolloutStatus = Literal["ok", "implausible", "diverged", "stopped"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -270,7 +270,8 @@ class Rollout:
     q: Float[np.ndarray, "T D"] | None = None
     qdot: Float[np.ndarray, "T D"] | None = None
     status: RolloutStatus = "ok"
-    """``ok``; ``diverged`` (only the good frames are kept); ``stopped`` (interrupted by the user)."""
+    """``ok``; ``implausible`` (the numbers are fine, the picture is not; see ``neurok.scene.outcome``); ``diverged``
+    (only the good frames are kept); ``stopped`` (interrupted by the user)."""
 
     message: str = ""
     """One sentence when the status is not ok: what happened and what to try."""
@@ -307,7 +308,7 @@ class Rollout:
             raise ShapeError(f"positions, q and qdot must have equally many frames, got {sorted(lengths)}.")
 
     def __repr__(self) -> str:
-        return f"<Rollout: {self.frame_count} frames, {self.dt:g} s apart, {self.status}, of {self.rest!r}>"
+        return f"<Rollout: {counted(self.frame_count, 'frame')}, {self.dt:g} s apart, {self.status}, of {self.rest!r}>"
 
     @property
     def frame_count(self) -> int:

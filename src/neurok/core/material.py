@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from neurok.core.mesh import frozen_array
 from neurok.errors import NeurokError, ShapeError, shown
@@ -34,6 +34,9 @@ DENSITY_RANGE = (0.1, 3e4)
 
 YOUNG_RANGE = (1.0, 2e12)
 """[Pa]: from slime to beyond diamond."""
+
+STIFF = 1e8
+"""Young's modulus [Pa] above which a material does not bend visibly: wood, metal, glass, hard plastics."""
 
 MaterialKind = Literal["rigid", "elastic", "metal", "plasticine", "sand", "foam", "fluid"]
 
@@ -91,6 +94,11 @@ class Material:
             wrong.append(f"thickness must be positive [m], got {self.thickness}")
         if wrong:
             raise NeurokError(f"Material '{self.name}': " + "; ".join(wrong) + ".")
+
+    @property
+    def is_soft(self) -> bool:
+        """Whether things made of it bend or dent visibly."""
+        return self.young <= STIFF and self.kind != "rigid"
 
     @property
     def restitution(self) -> float:
@@ -219,6 +227,11 @@ class MaterialField:
     damping_ratio = _numbers_of("damping_ratio", "Share of critical damping.")
     friction = _numbers_of("friction", "Coulomb's coefficient of the surface.")
     thickness = _numbers_of("thickness", "Of its usual sheets [m]; NaN where it comes as a solid.")
+
+    @property
+    def is_soft(self) -> Bool[np.ndarray, " V"]:
+        """Whether each vertex is of something that bends or dents visibly."""
+        return np.asarray((self.young <= STIFF) & (self.kind != "rigid"))
 
     @property
     def kind(self) -> np.ndarray:

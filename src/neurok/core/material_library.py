@@ -15,7 +15,9 @@ from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 
-from neurok.core.material import Material
+import numpy as np
+
+from neurok.core.material import Material, MaterialField
 from neurok.errors import NeurokError
 
 FILE = Path(__file__).with_name("material_library.json")
@@ -63,6 +65,12 @@ def material(name: str) -> Material:
     raise NeurokError(f"There is no material {name!r}; {hint}.")
 
 
+def families(field: MaterialField) -> np.ndarray:
+    """Family of the material of each vertex; empty where the library does not know it."""
+    known = [library().get(made_of.name) for made_of in field.materials]
+    return np.array(["" if entry is None else entry.family for entry in known])[field.ids]
+
+
 def parse_material(text: str) -> tuple[str, str]:
     """Part and material out of ``PART=NAME``."""
     part, equals, name = text.rpartition("=")
@@ -83,7 +91,7 @@ def _key(name: str) -> str:
 
 def _entry(row: dict, citations: Mapping[str, str]) -> Entry:  # type: ignore[type-arg]
     family, aliases, sources = row.pop("family"), tuple(row.pop("aliases")), row.pop("sources")
-    told = "; ".join(f"{', '.join(figures.split())}: {citations[key]}" for key, figures in sources.items())
+    source = "; ".join(f"{', '.join(figures.split())}: {citations[key]}" for key, figures in sources.items())
     by_figure = {figure: citations[key] for key, figures in sources.items() for figure in figures.split()}
     row = {name: float(value) if isinstance(value, int) else value for name, value in row.items()}
-    return Entry(Material(**row, source=told), family, aliases, MappingProxyType(by_figure))
+    return Entry(Material(**row, source=source), family, aliases, MappingProxyType(by_figure))

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from jaxtyping import Float, Int
 
 from neurok.core.surface import Surface
-from neurok.errors import MeshError, NeurokError, ShapeError, shown
+from neurok.errors import MeshError, NeurokError, ShapeError, counted, shown
 
 LARGEST = 1e12
 """Largest coordinate, in any unit: its cube, a volume, still fits in single precision."""
@@ -244,8 +244,9 @@ class Mesh:
             raise ShapeError("uv must be finite numbers.")
 
     def __repr__(self) -> str:
-        parts = f", {len(self.part_names)} parts" if len(self.part_names) > 1 else ""
-        return f"<Mesh {shown(self.name)}: {len(self.vertices):,} vertices, {len(self.faces):,} faces{parts}>"
+        parts = f", {counted(len(self.part_names), 'part')}" if len(self.part_names) > 1 else ""
+        size = f"{counted(len(self.vertices), 'vertex')}, {counted(len(self.faces), 'face')}"
+        return f"<Mesh {shown(self.name)}: {size}{parts}>"
 
     @property
     def vertex_count(self) -> int:

@@ -21,7 +21,6 @@ belongs to one region, also where surfaces meet.
 
 from __future__ import annotations
 
-import difflib
 import math
 from dataclasses import dataclass
 
@@ -30,7 +29,7 @@ from jaxtyping import Float, Int
 
 from neurok.core.mesh import Mesh, frame_change
 from neurok.core.surface import Surface
-from neurok.errors import NeurokError
+from neurok.errors import NeurokError, did_you_mean
 
 SIDES: dict[str, Float[np.ndarray, "3"]] = {
     "top": np.array([0.0, 1.0, 0.0]),
@@ -133,13 +132,11 @@ def _part(mesh: Mesh, name: str, used: Int[np.ndarray, " n"]) -> Int[np.ndarray,
 
 def _unknown(mesh: Mesh, at: str) -> NeurokError:
     names = list(mesh.part_names)
-    near = difflib.get_close_matches(at, [*names, *SIDES, *CENTERS], n=1)
     shown = ", ".join(names[:MAX_NAMES]) + (f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else "")
     parts = f"the parts {shown}; the " if names else "no named parts; the "
-    hint = f" Did you mean '{near[0]}'?" if near else ""
     return NeurokError(
         f"{at!r} is no place on '{mesh.name}'; it has {parts}words {', '.join(SIDES)}, center, all, "
-        f"a vertex number or a point x,y,z.{hint}"
+        f"a vertex number or a point x,y,z.{did_you_mean(at, [*names, *SIDES, *CENTERS])}"
     )
 
 
@@ -194,7 +191,7 @@ def regions_of(mesh: Mesh) -> tuple[Region, ...]:
     )
 
 
-def select_stuff(mesh: Mesh, name: str) -> Int[np.ndarray, " n"]:
+def select_region(mesh: Mesh, name: str) -> Int[np.ndarray, " n"]:
     """The vertices that a name stands for where materials are given: a part, a region, a surface, or another place."""
     if name in mesh.part_names:
         return select_vertices(mesh, name)

@@ -135,7 +135,7 @@ class Lookup:
 
 
 @dataclass(frozen=True, eq=False)
-class Placed:
+class PlacedTexture:
     """A picture in one role: which coordinates it is read at, moved how, and how strongly it counts."""
 
     lookup: Lookup
@@ -178,7 +178,7 @@ class Finish:
         return found
 
     @cached_property
-    def maps(self) -> dict[Role, Placed]:
+    def maps(self) -> dict[Role, PlacedTexture]:
         """The pictures of the metallic-roughness model, by role."""
         record, found = self.record(), {}
         for role, path in ROLES.items():
@@ -189,11 +189,11 @@ class Finish:
                 found[role] = self._placed(info, STRENGTHS.get(role, ""))
         return found
 
-    def _placed(self, info: Record, strength: str = "") -> Placed:
+    def _placed(self, info: Record, strength: str = "") -> PlacedTexture:
         settings = info.get("extensions", {}).get(TRANSFORM)
         uv_set = int(number(settings or {}, "texCoord", number(info, "texCoord", 0.0)))
         transform = None if settings is None else transform_matrix(settings)
-        return Placed(self.lookups[info["index"]], uv_set, transform, number(info, strength, 1.0))
+        return PlacedTexture(self.lookups[info["index"]], uv_set, transform, number(info, strength, 1.0))
 
     def extension(self, name: str) -> Record | None:
         """The settings of an extension; none when the material does not use it."""

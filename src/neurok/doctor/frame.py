@@ -1,8 +1,9 @@
-"""In which unit and with which axis up an object is read: what the user says, else the file, else a sure guess."""
+"""In which unit and with which axis up an object is read: what is given, else what does least harm."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,9 +41,9 @@ class GuessConfig:
     sideways: float = 0.03
     """How often such a file has x up."""
 
-    sure: float = 0.975
-    """What is surely wrong is not believed: neither a unit that is right with less than the rest of this probability,
-    nor an axis where another one is surer than this. At this bound no object of the calibration was turned wrongly."""
+    departing: float = 2.0
+    """How many times worse it is to turn or scale an object wrongly than to leave a wrong one as it is read: the first
+    is our doing, and other programs show the file as it was. Unit and axis are chosen for the least expected harm."""
 
     lowest_at_zero: float = 3.43
     """Log odds of an axis along which the lowest point lies at zero."""
@@ -69,7 +70,7 @@ share of the area of its box."""
 
 @dataclass(frozen=True)
 class Guess:
-    """One guess, how sure it is (0..1), and why."""
+    """What an object is read as, how likely that is right (0..1), and why."""
 
     value: str
     confidence: float
@@ -100,12 +101,14 @@ def unit_odds(
 
 
 def guess_unit(longest: float, unit: float = 1.0, *, is_stated: bool = False, config: GuessConfig = DEFAULTS) -> Guess:
-    """The unit of a file whose longest side measures ``longest``; ``unit`` is what it is read with, which counts for
-    more where the format states it."""
+    """The unit that a file whose longest side measures ``longest`` is read in; ``unit`` is what it says or is assumed
+    to say, which counts for more where the format states it."""
     said, odds = unit_name(unit), unit_odds(longest, unit, is_stated=is_stated, config=config)
     if not odds:
         return Guess(said, 0.0, f"no unit makes a longest side of {longest:.3g} an everyday size")
-    best = max(odds, key=lambda name: odds[name])
+    sizes = {name: unit if name == said else UNITS[name][0] for name in odds}
+    off = lambda one, two: abs(math.log(sizes[one] / sizes[two]))  # noqa: E731
+    best = _least_harm(odds, said, off, config)
     if unit == 1.0 and any(math.isclose(longest, size, rel_tol=1e-3) for size in (1.0, 2.0)):
         reason = f"the longest side is {longest:.4g}: scaled to a unit box, it seems"
         return Guess(best, round(min(odds[best], 0.5), 2), reason)
@@ -117,19 +120,31 @@ def guess_unit(longest: float, unit: float = 1.0, *, is_stated: bool = False, co
 def guess_up(
     mesh: Mesh, faces: Int[np.ndarray, "F 3"], *, is_stated: bool = False, config: GuessConfig = DEFAULTS
 ) -> Guess:
-    """The axis that points up: what the format says, where zero is, whether it stands, and what it mirrors about."""
+    """The axis that an object is read with: what the format says or else, by the least harm, where zero is, whether it
+    stands, and what it mirrors about."""
     shares, evidence = _assumed(mesh, is_stated, config), up_evidence(mesh, faces, config)
     weights = np.array([config.lowest_at_zero, config.standing, config.lopsided])
     scores = {axis: math.log(shares[axis]) + float(weights @ evidence[axis]) for axis in AXIS_INDEX}
-    best = max(scores, key=lambda axis: scores[axis])
-    confidence = 1.0 / sum(math.exp(score - scores[best]) for score in scores.values())
+    total = sum(math.exp(score - max(scores.values())) for score in scores.values())
+    odds = {axis: math.exp(score - max(scores.values())) / total for axis, score in scores.items()}
+    best = mesh.up if is_stated else _least_harm(odds, mesh.up, lambda one, two: float(one != two), config)
     at_zero, stands, _ = evidence[best]
     reasons = [
         *(["the format says so or is used so"] if best == mesh.up else []),
         *([f"the lowest point lies at {best} = 0"] if at_zero else []),
         *([f"it stands stably on its low {best} side"] if stands else []),
     ]
-    return Guess(best, round(confidence, 3), "; ".join(reasons) or "it mirrors along the other axes")
+    return Guess(best, round(odds[best], 3), "; ".join(reasons) or "it mirrors along the other axes")
+
+
+def _least_harm(odds: Mapping[str, float], said: str, off: Callable[[str, str], float], config: GuessConfig) -> str:
+    """What to read an object as: that with the least expected error (``off``, from what is chosen to what is true)."""
+
+    def harm(chosen: str) -> float:
+        error = sum(p * off(chosen, true) for true, p in odds.items())
+        return error * (1.0 if chosen == said else config.departing)
+
+    return min(odds, key=harm)
 
 
 def _assumed(mesh: Mesh, is_stated: bool, config: GuessConfig) -> dict[str, float]:
@@ -240,7 +255,7 @@ def framed(
     up: UpAxis | None = None,
     config: GuessConfig = DEFAULTS,
 ) -> Framed:
-    """The same numbers, read in the unit and with the up axis that are given, or else that are surely right.
+    """The same numbers, read in the unit and with the up axis that are given, or else guessed for the least harm.
 
     Args:
         asset: What was loaded.
@@ -248,30 +263,19 @@ def framed(
             believed, and its unit unless that is absurd.
         unit: Metres per unit; guessed by default.
         up: Up axis; guessed by default.
-        config: How sure a guess must be.
+        config: How the harms compare.
     """
     mesh, notes = asset.mesh, []
     if unit is None:
-        unit = believed_unit(asset, is_stated=is_stated, config=config)
+        unit = METRES.get(guess_unit(_longest(mesh), mesh.unit, is_stated=is_stated, config=config).value, mesh.unit)
         notes += [_unit_note(asset, unit)] if unit != mesh.unit else []
     if up is None:
         guess = None if is_stated else guess_up(mesh, mesh.faces, config=config)
-        is_sure = guess is not None and guess.value != mesh.up and guess.confidence >= config.sure
-        notes += [_up_note(asset, guess)] if guess is not None and is_sure else []
-        up = parse_up(guess.value) if guess is not None and is_sure else mesh.up
+        up = mesh.up if guess is None else parse_up(guess.value)
+        notes += [_up_note(asset, guess)] if guess is not None and up != mesh.up else []
     if up == mesh.up and unit == mesh.unit:
         return Framed(asset)
     return Framed(asset.relabelled(up, unit), tuple(notes))
-
-
-def believed_unit(asset: Asset, *, is_stated: bool, config: GuessConfig = DEFAULTS) -> float:
-    """The unit an object is read in, or the likeliest where that one makes a size that is surely wrong [m]."""
-    mesh = asset.mesh
-    odds = unit_odds(_longest(mesh), mesh.unit, is_stated=is_stated, config=config)
-    if not odds or odds[unit_name(mesh.unit)] > 1.0 - config.sure:
-        return mesh.unit
-    best = max(odds, key=lambda name: odds[name])
-    return METRES.get(best, mesh.unit)
 
 
 def _longest(mesh: Mesh) -> float:

@@ -12,7 +12,7 @@ from neurok.dynamics.engine import Engine
 from neurok.dynamics.particles.engine import ParticleEngine
 from neurok.dynamics.reduced.engine import IntegratorName, ReducedEngine
 from neurok.dynamics.rigid.engine import MujocoEngine, refusal
-from neurok.errors import NeurokError
+from neurok.errors import NeurokError, check_choice
 
 EngineName = Literal["auto", "reduced", "mujoco", "particles"]
 
@@ -23,8 +23,7 @@ def engine_for(name: EngineName, bodies: Sequence[Body], world: World, integrato
     Raises:
         NeurokError: If there is no such engine, or an integrator is named beside another than the reduced one.
     """
-    if name not in get_args(EngineName):
-        raise NeurokError(f"engine must be one of {', '.join(get_args(EngineName))}, got {name!r}.")
+    check_choice("engine", name, get_args(EngineName))
     if name in ("mujoco", "particles"):
         if integrator != "auto":
             raise NeurokError(

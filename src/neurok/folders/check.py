@@ -20,18 +20,19 @@ from neurok.core.mesh import frame_change
 from neurok.core.select import SIDES
 from neurok.dynamics.choice import EngineName
 from neurok.errors import MissingDependencyError, NeurokError
-from neurok.folders.flags import ACTIONS, Bulk, Flag, LimitConfig, Part, TrialConfig, flags_of
-from neurok.folders.measure import measure, probes_of, weights_of
-from neurok.folders.processes import Ended, Limited
+from neurok.folders.flags import ACTIONS, Bulk, Flag, LimitConfig, TriedPart, flags_of
+from neurok.folders.processes import Limited
 from neurok.folders.proposers import one_line
 from neurok.folders.records import AnnotationStore
-from neurok.folders.store import Source, write_json
+from neurok.folders.store import ObjectFile, write_json
 from neurok.inference.material_drawing import painted
 from neurok.inference.materials import Proposals
 from neurok.io.files import write_files
 from neurok.model import understand
 from neurok.rendering import Renderer, contact_sheet, render_mesh, save_video
+from neurok.sandbox import Ended
 from neurok.scene.description import Scene, SceneGround, SceneObject, SceneWorld
+from neurok.scene.outcome import TrialConfig, measure, probes_of, weights_of
 from neurok.scene.run import ReadyScene, prepare_scene, run_ready
 
 PICTURE_SIZE, MOMENT_SIZE, FILM_SIZE = (320, 240), (160, 120), (240, 180)
@@ -113,7 +114,7 @@ THINNEST = 0.05
 class Job:
     """Everything a process needs to check one object."""
 
-    source: Source
+    source: ObjectFile
     store: AnnotationStore
     engine: EngineName
     seconds: float | None
@@ -219,10 +220,10 @@ def _scene(thing: SceneObject, action: str, seconds: float, job: Job) -> Scene:
     return Scene((replace(thing, act=action),), **settings)  # type: ignore[arg-type]
 
 
-def parts_of(proposals: Proposals, weights: Mapping[str, float]) -> tuple[Part, ...]:
+def parts_of(proposals: Proposals, weights: Mapping[str, float]) -> tuple[TriedPart, ...]:
     """The parts of an object with what they weigh."""
     return tuple(
-        Part(item.region.name, item.material, item.alternatives, weights.get(item.region.name, 0.0))
+        TriedPart(item.region.name, item.material, item.alternatives, weights.get(item.region.name, 0.0))
         for item in proposals.items
     )
 

@@ -10,70 +10,22 @@ from typing import Any
 from neurok.core import Material
 from neurok.core.material import STANDARD_GRAVITY
 from neurok.core.material_library import library
-from neurok.inference.materials import STIFF
+from neurok.scene.outcome import FLOWING, OutcomeConfig
 
 ACTIONS = {"stand": 0.0, "drop": 1.0, "throw": 2.0, "tilt": 0.0, "drag": 3.0, "wind": 3.0}
 """What is done to each object: it stands on the ground, and the five actions of ``neurok simulate --act``; and when
 that is over, so that it may come to rest [√(size / g)]."""
 
-GIVES = (
-    ("fabric", 0.35), ("leather", 0.5), ("foam", 1.5), ("wood", 0.1), ("metal", 0.1), ("ceramic", 0.1),
-    ("plastic", 0.1), ("composite", 0.1), ("rubber", 4.0), ("paper", 0.1), ("plant", 0.3), ("tissue", 0.8),
-)  # fmt: skip
-"""Elongation at break by the family of the library, the middle of handbook ranges, but never below 10 %: in reduced
-coordinates stiff parts share handles with the soft ones beside them, and less is not seen (set). Families that flow or
-crumble by nature are not named."""
-
 
 @dataclass(frozen=True)
-class TrialConfig:
-    """How an object is tried and followed. Sizes are the diagonal of its box."""
-
-    falls: float = 5.0
-    """How long each run lasts [√(size / g)]: a throw flies for about two, a gust or a hand lasts three."""
-
-    least_seconds: float = 1.0
-    """No run is shorter [s]: small things settle slower than they fall."""
-
-    fps: float = 24.0
-    """Frames per second [1/s]."""
-
-    share: float = 0.99
-    """Of the edges of a part, so many must keep to its limit of stretch: single ones are noise of the mesh."""
-
-    samples: int = 400
-    """Points and pairs of each part that are followed, and an eighth of its edges."""
-
-    touching: float = 0.005
-    """Parts touch at rest where they are closer than this [sizes]."""
-
-    late: float = 0.2
-    """Share of a run that its end is judged by."""
-
-    extends: float = 0.1
-    """Directions in which a part extends by less than this share of its length say nothing about squashing."""
-
-
-@dataclass(frozen=True)
-class LimitConfig:
-    """From where on a motion is flagged.
-
-    Limits marked (set) were chosen on four fifths of a household set by looking at the runs they flag; the others
-    follow from what they mean.
-    """
+class LimitConfig(OutcomeConfig):
+    """From where on a motion is flagged: what nobody believes, and what is odd for such materials."""
 
     flat: float = 0.6
     """A soft part that ends at less than this share of its extent in some direction has flowed (set)."""
 
     spread: float = 1.6
     """... or at more than this share (set)."""
-
-    bend: float = 0.04
-    """Parts that are stiff bend by less than this share of their size, in the root mean square; less is not seen
-    (set)."""
-
-    apart: float = 0.03
-    """Parts that touch at rest open up by less than this share of the object's size, on average (set)."""
 
     still: float = 0.002
     """What falls, is thrown or pulled moves by more than this [sizes]."""
@@ -87,15 +39,6 @@ class LimitConfig:
 
     deep: float = 0.005
     """Depth in the ground [sizes]."""
-
-    resting: float = 0.02
-    """Mean speed below which an object rests [sizes per second]."""
-
-    patience: float = 2.0
-    """How long things may shake after the action is over before anyone complains [√(size / g)]."""
-
-    settling: float = 0.8
-    """What shakes comes to rest if its mean speed at the end of a run is below this share of that shortly before."""
 
     heavy: float = 400.0
     """Mass by the volume of the box [kg/m³]: furniture has 10 to 100, thick stoneware 500 (set)."""
@@ -119,19 +62,9 @@ class LimitConfig:
     floats: float = 0.02
     """Height above the ground at the end [sizes]: contact shapes are convex and may hover a little."""
 
-    stretch: tuple[tuple[str, float], ...] = GIVES
-    """Elongation that each family of materials takes."""
 
-    def takes(self, family: str) -> float | None:
-        """The elongation that a family takes; ``None`` where there is no limit."""
-        return dict(self.stretch).get(family)
+LIMITS = LimitConfig()
 
-
-TRIAL, LIMITS = TrialConfig(), LimitConfig()
-
-
-FLOWING = ("fluid", "sand", "plasticine")
-"""Kinds of materials that lose their shape by nature."""
 
 PUSHED = ("drop", "throw", "drag")
 """Runs in which everything moves."""
@@ -141,7 +74,7 @@ SETTLED = ("stand", "drop", "throw", "drag", "wind")
 
 
 @dataclass(frozen=True)
-class Part:
+class TriedPart:
     """What a flag must know of a part."""
 
     name: str
@@ -161,7 +94,7 @@ class Part:
 
     @property
     def is_soft(self) -> bool:
-        return self.material.young <= STIFF
+        return self.material.is_soft
 
     @property
     def flows(self) -> bool:
@@ -219,7 +152,7 @@ Runs = Mapping[str, Mapping[str, Any]]
 """Figures of each run, as ``measure`` has them."""
 
 
-def flags_of(runs: Runs, parts: tuple[Part, ...], bulk: Bulk, config: LimitConfig) -> list[Flag]:
+def flags_of(runs: Runs, parts: tuple[TriedPart, ...], bulk: Bulk, config: LimitConfig) -> list[Flag]:
     """All flags of an object, one for each kind and part, by the worst run."""
     return [
         *_diverged(runs, parts),
@@ -232,7 +165,7 @@ def flags_of(runs: Runs, parts: tuple[Part, ...], bulk: Bulk, config: LimitConfi
 
 
 def _over(
-    kind: str, run: str, part: Part, value: float, limit: float, sentence: str, remedy: str = "stiffer"
+    kind: str, run: str, part: TriedPart, value: float, limit: float, sentence: str, remedy: str = "stiffer"
 ) -> Iterator[Flag]:
     """A flag if a value is over its limit, with the remedy at the end of its sentence."""
     if value > limit:
@@ -240,22 +173,22 @@ def _over(
 
 
 def _under(
-    kind: str, run: str, part: Part, value: float, limit: float, sentence: str, remedy: str = "stiffer"
+    kind: str, run: str, part: TriedPart, value: float, limit: float, sentence: str, remedy: str = "stiffer"
 ) -> Iterator[Flag]:
     """The same if it is under its limit."""
     if value < limit:
         yield Flag(kind, run, part.name, value, limit, f"{sentence}: {part.other(remedy)}")
 
 
-def _softest(parts: tuple[Part, ...]) -> Part:
+def _softest(parts: tuple[TriedPart, ...]) -> TriedPart:
     return min(parts, key=lambda part: part.material.young)
 
 
-def _heaviest(parts: tuple[Part, ...]) -> Part:
+def _heaviest(parts: tuple[TriedPart, ...]) -> TriedPart:
     return max(parts, key=lambda part: part.mass)
 
 
-def _diverged(runs: Runs, parts: tuple[Part, ...]) -> Iterator[Flag]:
+def _diverged(runs: Runs, parts: tuple[TriedPart, ...]) -> Iterator[Flag]:
     softest = _softest(parts)
     for name, run in runs.items():
         if run["status"] == "diverged":
@@ -263,7 +196,7 @@ def _diverged(runs: Runs, parts: tuple[Part, ...]) -> Iterator[Flag]:
             yield Flag("diverged", name, softest.name, run["seconds"], 0.0, f"{sentence}: {softest.other('stiffer')}")
 
 
-def _weight(parts: tuple[Part, ...], bulk: Bulk, config: LimitConfig) -> Iterator[Flag]:
+def _weight(parts: tuple[TriedPart, ...], bulk: Bulk, config: LimitConfig) -> Iterator[Flag]:
     heaviest, densest = _heaviest(parts), max(parts, key=lambda part: part.material.density)
     total = sum(part.mass for part in parts)
     if bulk.density > config.heavy:
@@ -285,9 +218,9 @@ def _weight(parts: tuple[Part, ...], bulk: Bulk, config: LimitConfig) -> Iterato
         )  # fmt: skip
 
 
-def _standing(runs: Runs, parts: tuple[Part, ...], config: LimitConfig) -> Iterator[Flag]:
+def _standing(runs: Runs, parts: tuple[TriedPart, ...], config: LimitConfig) -> Iterator[Flag]:
     run = runs.get("stand")
-    if run is None or run["status"] != "ok":
+    if run is None or run["status"] == "diverged":
         return
     if run["lean"] > config.leans:
         heaviest = _heaviest(parts)
@@ -307,8 +240,8 @@ def _standing(runs: Runs, parts: tuple[Part, ...], config: LimitConfig) -> Itera
         )  # fmt: skip
 
 
-def _whole(runs: Runs, parts: tuple[Part, ...], config: LimitConfig) -> Iterator[Flag]:
-    good = {name: run for name, run in runs.items() if run["status"] == "ok"}
+def _whole(runs: Runs, parts: tuple[TriedPart, ...], config: LimitConfig) -> Iterator[Flag]:
+    good = {name: run for name, run in runs.items() if run["status"] != "diverged"}
     if not good:
         return
     softest, heaviest = _softest(parts), _heaviest(parts)
@@ -334,7 +267,7 @@ def _floats(run: Mapping[str, Any], config: LimitConfig) -> bool:
     return bool(run["above"] > config.floats and run["speed"][1] < config.resting)
 
 
-def _restless(runs: Runs, parts: tuple[Part, ...], size: float, config: LimitConfig) -> Iterator[Flag]:
+def _restless(runs: Runs, parts: tuple[TriedPart, ...], size: float, config: LimitConfig) -> Iterator[Flag]:
     """What should rest and does not: all of it where nobody touches it, elsewhere what it shakes by within itself.
 
     What rolls, slides or is still falling when a run ends is nothing to complain of.
@@ -343,7 +276,7 @@ def _restless(runs: Runs, parts: tuple[Part, ...], size: float, config: LimitCon
     worst, speed = "", 0.0
     for name, run in ((name, runs[name]) for name in SETTLED if name in runs):
         before, last = run["speed"] if name == "stand" else run["shake"]
-        due = run["status"] == "ok" and run["seconds"] >= (ACTIONS[name] + config.patience) * unit
+        due = run["status"] != "diverged" and run["seconds"] >= (ACTIONS[name] + config.patience) * unit
         if due and last > max(config.resting, config.settling * before, speed):
             worst, speed = name, float(last)
     if worst:
@@ -355,7 +288,7 @@ def _restless(runs: Runs, parts: tuple[Part, ...], size: float, config: LimitCon
         )  # fmt: skip
 
 
-def _part(runs: Runs, part: Part, config: LimitConfig) -> Iterator[Flag]:
+def _part(runs: Runs, part: TriedPart, config: LimitConfig) -> Iterator[Flag]:
     """What is implausible about one part, each kind by the run that shows it most."""
     seen = {name: run["parts"][part.name] for name, run in runs.items() if part.name in run["parts"]}
     if not seen or part.flows:
@@ -377,7 +310,7 @@ def _part(runs: Runs, part: Part, config: LimitConfig) -> Iterator[Flag]:
     yield from _over("comes apart", name, part, value, config.apart, sentence)
 
 
-def _flows(seen: Runs, part: Part, config: LimitConfig) -> Iterator[Flag]:
+def _flows(seen: Runs, part: TriedPart, config: LimitConfig) -> Iterator[Flag]:
     flattest, squash = min(((name, run["squash"][1]) for name, run in seen.items()), key=lambda item: item[1])
     widest, spread = max(((name, run["spread"][1]) for name, run in seen.items()), key=lambda item: item[1])
     if squash < config.flat:
@@ -388,7 +321,7 @@ def _flows(seen: Runs, part: Part, config: LimitConfig) -> Iterator[Flag]:
         yield from _over("flows", widest, part, spread, config.spread, sentence)
 
 
-def _gives(seen: Runs, part: Part, config: LimitConfig) -> Iterator[Flag]:
+def _gives(seen: Runs, part: TriedPart, config: LimitConfig) -> Iterator[Flag]:
     """Whether something soft moves like a block of stone."""
     if part.material.young <= config.yielding:
         most = max(max(run["stretch"][0], 1.0 - run["squash"][0], run["bend"][0]) for run in seen.values())

@@ -24,15 +24,17 @@ from neurok.core.material_library import parse_material
 from neurok.dynamics.choice import EngineName
 from neurok.errors import FormatError, MissingDependencyError, NeurokError
 from neurok.folders.check import OVERTIME, Job, check_within, judge_again, run_check, save_materials
-from neurok.folders.flags import LIMITS, TRIAL, LimitConfig, TrialConfig
-from neurok.folders.processes import Limited, Limits
+from neurok.folders.flags import LIMITS, LimitConfig
+from neurok.folders.processes import Limited
 from neurok.folders.proposers import RULES, MaterialProposer, ask, one_line
 from neurok.folders.records import Annotation, AnnotationStore, accept, rows_of, write_materials_sheet
-from neurok.folders.store import Source, find_sources
+from neurok.folders.store import ObjectFile, find_sources
 from neurok.inference.materials import BY_HAND, Proposals
 from neurok.io import load, save
 from neurok.io.files import read_bytes
 from neurok.io.materials_file import write_materials
+from neurok.sandbox import Limits
+from neurok.scene.outcome import TRIAL, TrialConfig
 
 FIELDS = ("asset", "part", "material", "accept", "why")
 YES, NO = ("true", "yes", "1", "accept"), ("false", "no", "0", "")
@@ -118,7 +120,7 @@ def parse_set(text: str, keys: Iterable[str]) -> Edit:
     return Edit(asset, part, name)
 
 
-def accepting(words: Iterable[str], sources: Sequence[Source], store: AnnotationStore) -> list[Edit]:
+def accepting(words: Iterable[str], sources: Sequence[ObjectFile], store: AnnotationStore) -> list[Edit]:
     """Objects to accept: names, ``all``, or ``unflagged`` for those that were checked and have no flag."""
     out = []
     for word in words:
@@ -133,7 +135,7 @@ def accepting(words: Iterable[str], sources: Sequence[Source], store: Annotation
 
 
 def apply_edits(
-    edits: Sequence[Edit], sources: Sequence[Source], store: AnnotationStore, *, models: bool = False
+    edits: Sequence[Edit], sources: Sequence[ObjectFile], store: AnnotationStore, *, models: bool = False
 ) -> list[str]:
     """Write what was said; returns the objects whose materials changed.
 
@@ -162,7 +164,7 @@ def apply_edits(
 
 
 def check_edits(
-    edits: Sequence[Edit], sources: Sequence[Source], store: AnnotationStore, *, before_proposing: bool = False
+    edits: Sequence[Edit], sources: Sequence[ObjectFile], store: AnnotationStore, *, before_proposing: bool = False
 ) -> dict[str, tuple[Proposals, Proposals]]:
     """Materials of the objects that edits name, before and after; nothing is written.
 
@@ -181,14 +183,14 @@ def check_edits(
     return found
 
 
-def _sorted_edits(edits: Sequence[Edit], known: Mapping[str, Source]) -> dict[str, list[Edit]]:
+def _sorted_edits(edits: Sequence[Edit], known: Mapping[str, ObjectFile]) -> dict[str, list[Edit]]:
     """The edits of each object."""
     keys = dict.fromkeys(edit.asset for edit in edits if edit.asset in known)
     return {key: [edit for edit in edits if edit.asset == key] for key in keys}
 
 
 def _edited(
-    source: Source, edits: list[Edit], store: AnnotationStore, wrong: list[str], before_proposing: bool
+    source: ObjectFile, edits: list[Edit], store: AnnotationStore, wrong: list[str], before_proposing: bool
 ) -> tuple[Proposals, Proposals] | None:
     """Materials of one object before and after; what cannot be is noted."""
     try:
@@ -208,9 +210,9 @@ def _edited(
     return before, after
 
 
-def _publish(source: Source, proposals: Proposals, store: AnnotationStore, models: bool) -> None:
+def _publish(source: ObjectFile, proposals: Proposals, store: AnnotationStore, models: bool) -> None:
     """Accepted materials by themselves, and on request in a model that carries them."""
-    write_materials(proposals.field, proposals.mesh, store.accepted(source.key), proposals.told())
+    write_materials(proposals.field, proposals.mesh, store.accepted(source.key), proposals.records())
     if models:
         save(replace(load(source.path), materials=proposals.field), store.accepted(source.key, ".glb"))
 
@@ -337,7 +339,7 @@ def edit_folder(
     return {**summary(sources, store), "changed": changed}
 
 
-def summary(sources: Sequence[Source], store: AnnotationStore) -> dict[str, Any]:
+def summary(sources: Sequence[ObjectFile], store: AnnotationStore) -> dict[str, Any]:
     """How the objects of a collection stand."""
     status: Counter[str] = Counter()
     kinds: Counter[str] = Counter()
@@ -365,7 +367,7 @@ def summary(sources: Sequence[Source], store: AnnotationStore) -> dict[str, Any]
     }
 
 
-def _is_proposed(source: Source, store: AnnotationStore, by: str) -> bool:
+def _is_proposed(source: ObjectFile, store: AnnotationStore, by: str) -> bool:
     note = store.annotation(source.key)
     if note is None or note.digest != source.digest or note.problem:
         return False
@@ -374,7 +376,7 @@ def _is_proposed(source: Source, store: AnnotationStore, by: str) -> bool:
     return note.proposer == by and store.materials(source.key).exists()
 
 
-def _propose(source: Source, store: AnnotationStore, proposer: MaterialProposer | None, by: str) -> None:
+def _propose(source: ObjectFile, store: AnnotationStore, proposer: MaterialProposer | None, by: str) -> None:
     """Proposals of one object; whatever goes wrong becomes its one sentence."""
     note = Annotation(source.key, source.path.name, source.digest, by)
     try:

@@ -15,14 +15,14 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from multiprocessing import active_children, get_context, parent_process
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
 from neurok.errors import NeurokError, require
+from neurok.sandbox import Ended, Limits
 
 Result = TypeVar("Result")
 Task = Callable[[int], Result]
@@ -144,27 +144,12 @@ Work = Callable[[Any], Any]
 """A function of a module, so that another process finds it."""
 
 
-@dataclass(frozen=True)
-class Limits:
-    """What one call may take."""
-
-    seconds: float | None = None
-    """Longest time [s]."""
-
-    memory: float | None = None
-    """Most resident memory of the process and its children [bytes]; where /proc does not tell it, there is no limit."""
-
-
-class Ended(Exception):
-    """A call that came to no answer, and why."""
-
-    def __init__(self, cause: Literal["time", "memory", "crash", "fault"], text: str) -> None:
-        super().__init__(text)
-        self.cause, self.text = cause, text
-
-
 class Limited:
-    """Calls a function in a process of its own; a new process takes over from one that was ended."""
+    """Calls a function in a process of its own, which keeps what it has loaded for the next call, within limits of time
+    and of the resident memory of the process and its children; a new process takes over from one that was ended.
+
+    ``sandbox.Sandbox`` is for short calls of other people's code: each begins anew.
+    """
 
     def __init__(self, work: Work, limits: Limits) -> None:
         self.work, self.limits = work, limits

@@ -22,9 +22,9 @@ from typing import Any, Literal
 
 from neurok.core import Asset, MaterialField
 from neurok.core.select import regions_of
-from neurok.errors import NeurokError
+from neurok.errors import NeurokError, counted
 from neurok.folders.sheet import Card, Low, image, link, problem, table, write_sheet
-from neurok.folders.store import FolderStore, Source, read_json, write_json
+from neurok.folders.store import FolderStore, ObjectFile, read_json, write_json
 from neurok.inference.materials import BY_HAND, Proposal, Proposals
 from neurok.io import load
 from neurok.io.formats import MESHES
@@ -36,7 +36,7 @@ Status = Literal["failed", "proposed", "edited", "accepted"]
 
 
 @dataclass(frozen=True)
-class Row:
+class AnnotationRow:
     """What was proposed for one part."""
 
     part: str
@@ -54,7 +54,7 @@ class Annotation:
     file: str
     digest: str
     proposer: str
-    rows: tuple[Row, ...] = ()
+    rows: tuple[AnnotationRow, ...] = ()
     problem: str = ""
     """One sentence, if it has no proposals."""
 
@@ -77,7 +77,9 @@ class AnnotationStore(FolderStore):
         if data is None or data.pop("neurok_annotation", None) != VERSION:
             return None
         try:
-            rows = tuple(Row(**{**row, "alternatives": _pairs(row["alternatives"])}) for row in data.pop("rows"))
+            rows = tuple(
+                AnnotationRow(**{**row, "alternatives": _pairs(row["alternatives"])}) for row in data.pop("rows")
+            )
             return Annotation(**data, rows=rows)
         except (KeyError, TypeError, ValueError):
             return None
@@ -96,7 +98,7 @@ class AnnotationStore(FolderStore):
         for old in [folder / "check.json", folder / "runs.jpg", *folder.glob("*.mp4"), *folder.glob(".neurok-*")]:
             old.unlink(missing_ok=True)
 
-    def load(self, source: Source) -> tuple[Asset, Proposals]:
+    def load(self, source: ObjectFile) -> tuple[Asset, Proposals]:
         """An object and its materials as they are now: as proposed, or set by hand since.
 
         Raises:
@@ -110,9 +112,9 @@ class AnnotationStore(FolderStore):
         entries = (read_json(self.materials(source.key)) or {}).get("parts", {})
         return asset, _current(asset, note, field, entries)
 
-    def keep(self, source: Source, proposals: Proposals) -> None:
+    def keep(self, source: ObjectFile, proposals: Proposals) -> None:
         """Write the materials of an object."""
-        write_materials(proposals.field, proposals.mesh, self.materials(source.key), proposals.told())
+        write_materials(proposals.field, proposals.mesh, self.materials(source.key), proposals.records())
 
     def changed(self, key: str) -> dict[str, tuple[str, str]]:
         """Parts whose material is not the proposed one: both names."""
@@ -138,10 +140,10 @@ class AnnotationStore(FolderStore):
         return "edited" if self.changed(key) else "proposed"
 
 
-def rows_of(proposals: Proposals) -> tuple[Row, ...]:
+def rows_of(proposals: Proposals) -> tuple[AnnotationRow, ...]:
     """Proposals as they are written down."""
     return tuple(
-        Row(item.region.name, item.material.name, round(item.confidence, 3), item.reason, item.alternatives)
+        AnnotationRow(item.region.name, item.material.name, round(item.confidence, 3), item.reason, item.alternatives)
         for item in proposals.items
     )
 
@@ -183,14 +185,14 @@ ORDER = ("failed", "flagged", "edited", "proposed", "accepted")
 """Where an object stands on the sheet; what needs a person comes first."""
 
 
-def write_materials_sheet(sources: Sequence[Source], store: AnnotationStore) -> None:
+def write_materials_sheet(sources: Sequence[ObjectFile], store: AnnotationStore) -> None:
     """The sheet: every object with its materials, its flags and where it stands."""
     found = [check for source in sources if (check := store.check(source.key)) is not None]
     kinds = Counter(kind for check in found for kind in {flag["kind"] for flag in check.get("flags", [])})
     flags = escape(", ".join(f"{kind} {count}" for kind, count in kinds.most_common())) or "none"
     checked = f"{len(found)} checked; flags: {flags}." if found else "None was checked yet."
     cards = (_card(store, key) for key in sorted(source.key for source in sources))
-    write_sheet(store.folder, "Materials", f"{len(sources)} objects. {checked}", ORDER, cards)
+    write_sheet(store.folder, "Materials", f"{counted(len(sources), 'object')}. {checked}", ORDER, cards)
 
 
 def _card(store: AnnotationStore, key: str) -> Card:
@@ -234,7 +236,7 @@ def _parts(store: AnnotationStore, key: str, note: Annotation | None) -> str:
     names = [entry.get("name", "") for entry in data.get("materials", [])]
     colors = {name: "#" + "".join(f"{round(255 * x):02x}" for x in part_color(i)) for i, name in enumerate(names)}
 
-    def cells(row: Row) -> list[str]:
+    def cells(row: AnnotationRow) -> list[str]:
         is_changed, now = row.part in changed, changed.get(row.part, ("", row.material))[1]
         tint = f'<i style="background:{colors.get(now, "#ccc")}"></i>'
         name = f"<del>{escape(row.material)}</del> {escape(now)}" if is_changed else escape(now)

@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from neurok.errors import NeurokError
-from neurok.folders.processes import Ended, Limited, Limits, spread
+from neurok.folders.processes import Limited, spread
 from neurok.folders.sheet import write_batch_sheet
-from neurok.folders.store import BatchStore, Settings, Source, find_sources
+from neurok.folders.store import BatchSettings, BatchStore, ObjectFile, find_sources
+from neurok.sandbox import Ended, Limits
 
 LIMITS = Limits(seconds=600.0, memory=8e9)
 """Of one object, unless others are given."""
@@ -32,15 +33,15 @@ REPEATED = ("failed", "time", "memory", "crash", "bug")
 
 
 @dataclass(frozen=True)
-class Job:
+class BatchJob:
     """One object, and where to write what is made of it."""
 
-    source: Source
-    settings: Settings
+    source: ObjectFile
+    settings: BatchSettings
     folder: Path
 
 
-Work = Callable[[Job], dict[str, Any]]
+Work = Callable[[BatchJob], dict[str, Any]]
 """Writes into the folder of a job and tells how it went: ``status``, ``message``, ``warnings``, ``figures``."""
 
 Progress = Callable[..., None]
@@ -52,8 +53,8 @@ class _Plan:
     """Everything a worker needs to know."""
 
     work: Work
-    sources: tuple[Source, ...]
-    settings: Settings
+    sources: tuple[ObjectFile, ...]
+    settings: BatchSettings
     limits: Limits
     scratch: Path
 
@@ -73,7 +74,7 @@ def batch(
     work: Work,
     where: str | Path,
     out: str | Path,
-    settings: Settings,
+    settings: BatchSettings,
     *,
     workers: int = 1,
     ray_address: str | None = None,
@@ -125,7 +126,7 @@ def batch(
     return [records[k] for k in range(len(sources))]
 
 
-def _report(store: BatchStore, sources: Sequence[Source], records: dict[int, dict[str, Any]]) -> None:
+def _report(store: BatchStore, sources: Sequence[ObjectFile], records: dict[int, dict[str, Any]]) -> None:
     done = [records[k] for k in sorted(records)]
     store.write_report(done)
     write_batch_sheet(store, done, len(sources))
@@ -143,7 +144,7 @@ def _one(plan: _Plan, number: int) -> _Outcome:
     scratch = plan.scratch if plan.scratch.is_dir() else None  # another machine may not see it
     folder = Path(tempfile.mkdtemp(prefix="neurok-batch-", dir=scratch))
     try:
-        outcome = limited.call(Job(source, plan.settings, folder))
+        outcome = limited.call(BatchJob(source, plan.settings, folder))
         files = {str(path.relative_to(folder)): path.read_bytes() for path in _files(folder)}
     except Ended as end:
         outcome, files = _ended(end)

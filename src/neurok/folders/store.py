@@ -39,7 +39,7 @@ SCRATCH = ".work"
 
 
 @dataclass(frozen=True)
-class Source:
+class ObjectFile:
     """One object of a collection."""
 
     key: str
@@ -57,17 +57,28 @@ class Source:
             return "unreadable"
 
 
-def find_sources(where: str | Path) -> list[Source]:
+def links_outside(folder: Path) -> list[Path]:
+    """Models of a folder that are links, or lie behind links, to somewhere outside of it."""
+    root = folder.resolve()
+    return [path for path in _models(folder) if not path.resolve().is_relative_to(root)]
+
+
+def _models(folder: Path) -> list[Path]:
+    return [path for path in sorted(folder.rglob("*")) if path.suffix.lower() in MODELS and path.is_file()]
+
+
+def find_sources(where: str | Path) -> list[ObjectFile]:
     """The objects of a folder, or of a manifest: a .csv with the columns ``file`` and perhaps ``category``, or a .txt
-    with a path in each line; both relative to their folder.
+    with a path in each line; both relative to their folder. What a list names is read wherever it lies; links of a
+    folder that lead out of it are left out, since whoever packed the folder may not mean what the user means.
 
     Raises:
         NeurokError: If it holds none.
     """
     where = Path(where)
     if where.is_dir():
-        found = [(path, "") for path in sorted(where.rglob("*")) if path.suffix.lower() in MODELS and path.is_file()]
-        root = where
+        outside = set(links_outside(where))
+        found, root = [(path, "") for path in _models(where) if path not in outside], where
     elif where.suffix.lower() in (".csv", ".txt"):
         found, root = _listed(where), where.parent
     else:
@@ -89,7 +100,7 @@ def _listed(path: Path) -> list[tuple[Path, str]]:
     return [(path.parent / name, category) for name, category in rows if name]
 
 
-def _keyed(found: list[tuple[Path, str]], root: Path) -> list[Source]:
+def _keyed(found: list[tuple[Path, str]], root: Path) -> list[ObjectFile]:
     """Sources with a name each; two files of one name keep their suffix."""
     names = [_relative(path, root) for path, _ in found]
     stems = Counter(str(PurePosixPath(name).with_suffix("")) for name in names)
@@ -97,7 +108,7 @@ def _keyed(found: list[tuple[Path, str]], root: Path) -> list[Source]:
     twice = [key for key, count in Counter(keys).items() if count > 1]
     if twice:
         raise NeurokError(f"'{twice[0]}' is listed twice.")
-    return [Source(key, path, category) for key, (path, category) in zip(keys, found, strict=True)]
+    return [ObjectFile(key, path, category) for key, (path, category) in zip(keys, found, strict=True)]
 
 
 def _relative(path: Path, root: Path) -> str:
@@ -109,7 +120,7 @@ def _relative(path: Path, root: Path) -> str:
 
 
 @dataclass(frozen=True)
-class Settings:
+class BatchSettings:
     """What is done to every object; the same settings make the same files."""
 
     command: str
@@ -142,7 +153,7 @@ class FolderStore:
 class BatchStore(FolderStore):
     """The files of a batch."""
 
-    def claim(self, settings: Settings) -> None:
+    def claim(self, settings: BatchSettings) -> None:
         """Refuse a folder that holds something else; clean up what a killed batch left.
 
         Raises:
@@ -166,18 +177,18 @@ class BatchStore(FolderStore):
     def scratch(self) -> Path:
         return self.folder / SCRATCH
 
-    def record(self, source: Source) -> dict[str, Any] | None:
+    def record(self, source: ObjectFile) -> dict[str, Any] | None:
         """How it went with an object; nothing if it is not done, or its file has changed since."""
         found = read_json(self.of(source.key) / RECORD)
         return found if found is not None and found.get("digest") == source.digest else None
 
-    def keep(self, source: Source, record: Mapping[str, Any], files: Mapping[str, bytes]) -> None:
+    def keep(self, source: ObjectFile, record: Mapping[str, Any], files: Mapping[str, bytes]) -> None:
         """Write what was made of an object, its record last."""
         folder = self.of(source.key)
         shutil.rmtree(folder, ignore_errors=True)
         write_files(folder / RECORD, {RECORD: json_bytes(record), **files})
 
-    def note_time(self, source: Source, seconds: float, memory: float) -> None:
+    def note_time(self, source: ObjectFile, seconds: float, memory: float) -> None:
         """Note what an object took."""
         line = {"asset": source.key, "seconds": round(seconds, 3), "memory_mb": round(memory / 1e6)}
         with (self.folder / "times.jsonl").open("a") as file:

@@ -3,7 +3,8 @@
 A part may move and be stretched, and so may what it hangs on: a leg gets longer, its seat comes down a little, and what
 lies on the seat comes along. One linear system holds all gaps, solved again from where the parts are then. While the
 flow still writes, ends of parts are also drawn to where they always are: a mattress reaches from end to end of its
-base, legs end a hair inside the top. Which ends these are was counted in objects of the generators (``joinery.json``).
+base, legs end a hair inside the top. Which ends these are was counted in objects of the generators
+(``usual_contacts.json``).
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from neurok.generation.numbers import scale_of
 from neurok.geometry.distance import closest_point
 
 Moves = tuple[Float[np.ndarray, "C 4 4"], Float[np.ndarray, "C 3 3"]]
-JOINS = Path(__file__).with_name("joinery.json")
+USUAL_CONTACTS = Path(__file__).with_name("usual_contacts.json")
 
 # Lengths are shares of the object's longest side.
 FAR = 0.02  # how far parts may be moved to meet before an object is written once more
@@ -169,7 +170,7 @@ def _in_one_piece(part: Part) -> Part:
 def _square(category: str, parts: list[Part]) -> None:
     """Turn parts as they always are against what they hang on, about the places where they meet it."""
     for number, part in enumerate(parts):
-        usual = _joins(category, part, parts[part.parent]).get("turn") if part.parent >= 0 else None
+        usual = _usual_contacts(category, part, parts[part.parent]).get("turn") if part.parent >= 0 else None
         if usual is None:
             continue
         turn = parts[part.parent].turn @ np.array(usual, dtype=np.float64)
@@ -207,10 +208,10 @@ def _move(parts: list[Part], number: int, by: Vec, children_only: bool = False) 
 
 @cache
 def _table() -> Mapping[str, Mapping[str, Mapping[str, Mapping[str, Any]]]]:
-    return json.loads(JOINS.read_text(encoding="utf-8"))  # type: ignore[no-any-return]
+    return json.loads(USUAL_CONTACTS.read_text(encoding="utf-8"))  # type: ignore[no-any-return]
 
 
-def _joins(category: str, part: Part, parent: Part) -> Mapping[str, Any]:
+def _usual_contacts(category: str, part: Part, parent: Part) -> Mapping[str, Any]:
     """What is always alike of such a part on such a parent.
 
     ``turn`` is a matrix. Rows of ``ends`` are: axis, end of the part (0 for the lower one of all copies together, 1 for
@@ -338,7 +339,9 @@ class AttachmentSolver:
                 continue
             if not (is_straight(part) and is_straight(self.parts[part.parent])):
                 continue
-            for axis, mine, other, at, spread in _joins(self.category, part, self.parts[part.parent]).get("ends", ()):
+            for axis, mine, other, at, spread in _usual_contacts(self.category, part, self.parts[part.parent]).get(
+                "ends", ()
+            ):
                 short = at * self.scale - (ends[number][mine, axis] - ends[part.parent][other, axis])
                 if abs(short) > STRANGE * self.scale:
                     continue

@@ -33,7 +33,7 @@ class ContextConfig:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class Conditioning:
     """A batch of prompts."""
 
     states: Float[Tensor, "B N 384"]
@@ -45,14 +45,16 @@ class Asked:
     picture: Float[Tensor, "B 3 H W"] | None = None
     has_picture: Bool[Tensor, " B"] | None = None
 
-    def rows(self, keep: Tensor) -> Asked:
+    def rows(self, keep: Tensor) -> Conditioning:
         """Some of the prompts."""
         picture = None if self.picture is None else self.picture[keep]
         has = None if self.has_picture is None else self.has_picture[keep]
-        return Asked(self.states[keep], self.meanings[keep], self.values[keep], self.has_word[keep], picture, has)
+        return Conditioning(
+            self.states[keep], self.meanings[keep], self.values[keep], self.has_word[keep], picture, has
+        )
 
 
-class Context(nn.Module):
+class PromptContext(nn.Module):
     """Tokens of what is asked for, and the bias that hides those that are not there."""
 
     def __init__(self, config: ContextConfig) -> None:
@@ -67,7 +69,7 @@ class Context(nn.Module):
         self.norm = LayerNorm(width)
         self.image = ImageEncoder(width) if config.images else None
 
-    def forward(self, asked: Asked) -> tuple[Float[Tensor, "B M W"], Float[Tensor, "B 1 1 M"]]:
+    def forward(self, asked: Conditioning) -> tuple[Float[Tensor, "B M W"], Float[Tensor, "B 1 1 M"]]:
         count = asked.states.shape[1]
         x = self.state(asked.states) + self.meaning(asked.meanings).sum(dim=2) + self.value(asked.values)
         x = torch.cat([self.start.expand(len(x), -1, -1), x + self.place[:count]], dim=1)
@@ -109,7 +111,7 @@ def words_of(texts: Sequence[str]) -> list[Words]:
     return [Words(state, one.meanings, one.values) for state, one in zip(states, seen, strict=True)]
 
 
-def asked_by(words: Sequence[Words | None], pictures: Mapping[int, Tensor] | None = None) -> Asked:
+def conditioning_of(words: Sequence[Words | None], pictures: Mapping[int, Tensor] | None = None) -> Conditioning:
     """Prompts as a batch; ``None`` says nothing. Pictures are given for some of them by number."""
     most = max([1, *(len(one.meanings) for one in words if one is not None)])
     states = torch.zeros(len(words), most, STATE)
@@ -124,9 +126,9 @@ def asked_by(words: Sequence[Words | None], pictures: Mapping[int, Tensor] | Non
             values[k, :count] = torch.from_numpy(one.values)
             there[k, :count] = True
     if not pictures:
-        return Asked(states, meanings, values, there)
+        return Conditioning(states, meanings, values, there)
     stack = torch.zeros(len(words), *next(iter(pictures.values())).shape)
     for k, picture in pictures.items():
         stack[k] = picture
     seen = torch.tensor([k in pictures for k in range(len(words))])
-    return Asked(states, meanings, values, there, stack, seen)
+    return Conditioning(states, meanings, values, there, stack, seen)

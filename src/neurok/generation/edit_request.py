@@ -99,12 +99,12 @@ class Qualities:
     count: int | None = None
 
     @property
-    def has_look(self) -> bool:
+    def has_appearance(self) -> bool:
         return bool(self.shades or self.material or self.feel or self.pattern)
 
     @property
     def is_some(self) -> bool:
-        return bool(self.has_look or self.resizes or self.styles or self.count is not None)
+        return bool(self.has_appearance or self.resizes or self.styles or self.count is not None)
 
     def before(self, other: Qualities) -> Qualities:
         """Both, these first where several can stand beside each other; what the other says of one is kept."""
@@ -136,7 +136,9 @@ class Reading:
     """An edit that was read."""
 
     changes: tuple[Change, ...]
-    understood: tuple[str, ...]
+    spans: tuple[Span, ...]
+    """The words that are understood."""
+
     ignored: tuple[str, ...]
 
 
@@ -183,7 +185,7 @@ def read_edit(text: str, known: frozenset[str] = frozenset()) -> Reading:
     _join_qualities(pieces)
     changes = [_change(piece) for piece in pieces if piece.says_something]
     ignored = tuple(word for piece in pieces for word in piece.unknown)
-    heard = tuple(span.text for span in spans if span.meanings or span.words[0] in RESIZES or span.words[0] in VERBS)
+    heard = tuple(span for span in spans if span.meanings or span.words[0] in RESIZES or span.words[0] in VERBS)
     lost = [piece for piece in pieces if piece.unknown and not piece.nouns]
     if lost:
         changes.append(Change("alter", (Noun(" ".join(lost[0].unknown), ()),)))
@@ -331,7 +333,7 @@ def _give(piece: _Piece, other: _Piece) -> None:
 def _leads_to(piece: _Piece, after: _Piece) -> bool:
     """Whether two pieces are like ``thicker and longer legs``: alike, without an article between."""
     one, other = piece.said, after.said
-    is_alike = bool(one.resizes) == bool(other.resizes) and one.has_look == other.has_look
+    is_alike = bool(one.resizes) == bool(other.resizes) and one.has_appearance == other.has_appearance
     return is_alike and not after.has_article and not after.said_after and after.opening != "with"
 
 

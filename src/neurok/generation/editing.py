@@ -9,7 +9,7 @@ from typing import Protocol
 from neurok.catalogue.appearance import METALLIC, RGB, colour_words, rgb_of
 from neurok.catalogue.captions import main_part
 from neurok.catalogue.materials import METALS, WOODS
-from neurok.catalogue.parts import Assembly, Look, Part
+from neurok.catalogue.parts import Appearance, Assembly, Part
 from neurok.catalogue.vocabulary import article, plural
 from neurok.core.material_library import library
 from neurok.errors import NeurokError
@@ -30,7 +30,7 @@ BARE = {
 """Colours in which materials are seen that one would not say a colour of; others keep the colour they had."""
 
 OWN_PATTERNS = {"wood": "wood", "marble": "marble", "weave": "fabric"}
-"""Patterns that belong to a stuff, by its name or family: they go when it does."""
+"""Patterns that belong to a material, by its name or family: they go when it does."""
 
 FILLING = "upholstery"
 CLOTH = "cotton"
@@ -120,7 +120,7 @@ class _Editor:
         parts = [self.assembly.parts[number] for number in numbers]
         total = sum(part.repeat.total for part in parts)
         is_row = total > 1 or any(part.hinge for part in parts)
-        if change.verb == "add" and is_row and not change.has_look:
+        if change.verb == "add" and is_row and not change.has_appearance:
             self._count(numbers, total + (change.count or 1))
             self.is_moved = True
             return
@@ -141,16 +141,16 @@ class _Editor:
         assembly = self.assembly
         if change.verb in ("remove", "add"):
             raise NeurokError(f"Say which part to {change.verb}; {_listed(assembly)}")
-        if change.verb == "replace" and not (change.has_look or change.resizes):
+        if change.verb == "replace" and not (change.has_appearance or change.resizes):
             raise NeurokError(
                 f"Say which part to replace, or leave --edit away for other objects like it; {_listed(assembly)}"
             )
-        if change.count is not None and not (change.has_look or change.resizes or change.styles):
+        if change.count is not None and not (change.has_appearance or change.resizes or change.styles):
             raise NeurokError(f"Say what there should be {change.count} of; {_listed(assembly)}")
-        if change.has_look:
-            looks = [(part.look.colour, part.look.stuff) for part in assembly.parts]
-            alike = tuple(k for k, look in enumerate(looks) if look == looks[main_part(assembly)])
-            self._look(alike, change)
+        if change.has_appearance:
+            looks = [(part.appearance.colour, part.appearance.visible_material) for part in assembly.parts]
+            alike = tuple(k for k, finish in enumerate(looks) if finish == looks[main_part(assembly)])
+            self._restyle(alike, change)
             names = ", ".join(dict.fromkeys(assembly.parts[number].name for number in alike))
             self.notes.append(f"No part is named: the look of {names} was changed.")
         self._resize((), change)
@@ -161,8 +161,8 @@ class _Editor:
         """Named parts drawn anew, in another look, of another size, in another number."""
         if change.verb == "replace" or change.styles:
             self._move(self.artist.replace(self.assembly, numbers, change.styles))
-        if change.has_look:
-            self._look(numbers, change)
+        if change.has_appearance:
+            self._restyle(numbers, change)
         self._resize(numbers, change)
         if change.count is not None:
             self._count(numbers, change.count)
@@ -175,10 +175,10 @@ class _Editor:
     def _move(self, assembly: Assembly) -> None:
         self.assembly, self.is_moved = assembly, True
 
-    def _look(self, numbers: Sequence[int], change: Change) -> None:
+    def _restyle(self, numbers: Sequence[int], change: Change) -> None:
         parts = list(self.assembly.parts)
         for number in numbers:
-            parts[number] = replace(parts[number], look=relooked(parts[number], change))
+            parts[number] = replace(parts[number], appearance=restyled(parts[number], change))
         self.assembly = replace(self.assembly, parts=tuple(parts))
 
     def _resize(self, numbers: tuple[int, ...], change: Change) -> None:
@@ -240,61 +240,63 @@ def removed(assembly: Assembly, numbers: Sequence[int]) -> Assembly:
     return replace(assembly, parts=tuple(parts))
 
 
-def relooked(part: Part, change: Change) -> Look:
+def restyled(part: Part, change: Change) -> Appearance:
     """The look of a part with what is said of it changed, words and numbers."""
-    look = part.look
+    finish = part.appearance
     if change.material:
-        look = of_stuff(part, change.material)
+        finish = of_material(part, change.material)
     if change.pattern:
-        look = replace(look, pattern=change.pattern, second="white", second_rgb=rgb_of("white"))  # type: ignore[arg-type]
-        if look.colour == "white":
-            look = replace(look, second="charcoal", second_rgb=rgb_of("charcoal"))
-        if part.look.pattern == "plain":
-            look = replace(look, tile=float(max(0.02, min(0.3, 0.6 * sorted(part.size)[1]))))
+        finish = replace(finish, pattern=change.pattern, second="white", second_rgb=rgb_of("white"))  # type: ignore[arg-type]
+        if finish.colour == "white":
+            finish = replace(finish, second="charcoal", second_rgb=rgb_of("charcoal"))
+        if part.appearance.pattern == "plain":
+            finish = replace(finish, tile=float(max(0.02, min(0.3, 0.6 * sorted(part.size)[1]))))
     if change.shades:
-        look = in_colour(look, change.shades[0])
-    if len(change.shades) > 1 and look.pattern != "plain":
+        finish = in_colour(finish, change.shades[0])
+    if len(change.shades) > 1 and finish.pattern != "plain":
         second = change.shades[1]
-        look = replace(look, second=colour_words()[second], second_rgb=rgb_of(second))
+        finish = replace(finish, second=colour_words()[second], second_rgb=rgb_of(second))
     if change.feel:
-        look = replace(look, feel=change.feel)  # type: ignore[arg-type]
-    return look
+        finish = replace(finish, feel=change.feel)  # type: ignore[arg-type]
+    return finish
 
 
-def in_colour(look: Look, shade: str) -> Look:
+def in_colour(finish: Appearance, shade: str) -> Appearance:
     """In another colour; grain and weave are darker tones of it."""
     rgb = rgb_of(shade)
-    look = replace(look, colour=colour_words()[shade], shade=shade, rgb=rgb)
-    if look.pattern in ("wood", "weave"):
-        look = replace(look, second_rgb=_darker(rgb))
-    return look
+    finish = replace(finish, colour=colour_words()[shade], shade=shade, rgb=rgb)
+    if finish.pattern in ("wood", "weave"):
+        finish = replace(finish, second_rgb=_darker(rgb))
+    return finish
 
 
 def _darker(rgb: RGB) -> RGB:
     return (GRAIN * rgb[0], GRAIN * rgb[1], GRAIN * rgb[2])
 
 
-def of_stuff(part: Part, stuff: str) -> Look:
+def of_material(part: Part, material: str) -> Appearance:
     """In another material: a cover for what is padded, and a colour in which one sees it."""
-    look, family = part.look, library()[stuff].family
-    is_cover = family in ("fabric", "leather") or stuff == "fur"
-    is_padded = library()[look.material].family == "foam"
-    was_cover = library()[look.stuff].family in ("fabric", "leather") or look.stuff == "fur"
+    finish, family = part.appearance, library()[material].family
+    is_cover = family in ("fabric", "leather") or material == "fur"
+    is_padded = library()[finish.material].family == "foam"
+    was_cover = library()[finish.visible_material].family in ("fabric", "leather") or finish.visible_material == "fur"
     if is_cover and (is_padded or (part.role in SEATED and not was_cover)):
-        look = replace(look, material=look.material if is_padded else FILLING, cover=stuff)
+        finish = replace(finish, material=finish.material if is_padded else FILLING, cover=material)
     elif family == "foam":
-        look = replace(look, material=stuff, cover=look.cover or (look.stuff if was_cover else CLOTH))
+        finish = replace(
+            finish, material=material, cover=finish.cover or (finish.visible_material if was_cover else CLOTH)
+        )
     else:
-        look = replace(look, material=stuff, cover="")
-    kept = OWN_PATTERNS.get(look.pattern)
-    if kept is not None and kept not in (stuff, family):
-        look = replace(look, pattern="plain", second="", second_rgb=(1.0, 1.0, 1.0))
-    colours = WOODS.get(stuff) or METALS.get(stuff) or ((BARE[stuff],) if stuff in BARE else ())
-    seen = library()[part.look.stuff].family
-    if colours and look.colour not in colours and not (is_cover and was_cover):
-        look = in_colour(look, colours[0])
-    elif family == "metal" and seen != "metal" and look.colour not in METALLIC:
-        look = in_colour(look, "silver")
-    if stuff in WOODS and look.pattern == "plain":
-        look = replace(look, pattern="wood", second="", second_rgb=_darker(look.rgb), tile=0.25)
-    return look
+        finish = replace(finish, material=material, cover="")
+    kept = OWN_PATTERNS.get(finish.pattern)
+    if kept is not None and kept not in (material, family):
+        finish = replace(finish, pattern="plain", second="", second_rgb=(1.0, 1.0, 1.0))
+    colours = WOODS.get(material) or METALS.get(material) or ((BARE[material],) if material in BARE else ())
+    seen = library()[part.appearance.visible_material].family
+    if colours and finish.colour not in colours and not (is_cover and was_cover):
+        finish = in_colour(finish, colours[0])
+    elif family == "metal" and seen != "metal" and finish.colour not in METALLIC:
+        finish = in_colour(finish, "silver")
+    if material in WOODS and finish.pattern == "plain":
+        finish = replace(finish, pattern="wood", second="", second_rgb=_darker(finish.rgb), tile=0.25)
+    return finish

@@ -11,8 +11,7 @@ from jaxtyping import Int
 
 from neurok.catalogue.appearance import palette
 from neurok.catalogue.parts import FEELS, MIRRORS, PATTERNS, ROLES, Assembly, Part
-from neurok.catalogue.vocabulary import CATEGORIES, PART_NAMES, STYLES, table
-from neurok.core.material_library import library
+from neurok.catalogue.vocabulary import CATEGORIES, MATERIALS, PART_NAMES, STYLES, table
 from neurok.modelling.forms import KINDS, OPENINGS, RELIEFS
 
 PARTS = 24
@@ -84,12 +83,11 @@ def build_fields() -> tuple[Field, ...]:
 
 
 @cache
-def look_fields() -> tuple[Field, ...]:
+def appearance_fields() -> tuple[Field, ...]:
     """What a part is made of, and how it looks."""
-    stuff = tuple(library())
     return (
-        Field("material", stuff),
-        Field("cover", ("", *stuff)),
+        Field("material", MATERIALS),
+        Field("cover", ("", *MATERIALS)),
         Field("colour", palette()),
         Field("feel", FEELS),
         Field("pattern", PATTERNS),
@@ -116,7 +114,7 @@ def part_words(part: Part) -> dict[str, str]:
     """The choices that make up a part."""
     style = [word for word in part.style if word in STYLES][:STYLE_SLOTS]
     style += [""] * (STYLE_SLOTS - len(style))
-    look = part.look
+    finish = part.appearance
     return {
         "name": part.name,
         "parent": "" if part.parent < 0 else str(part.parent),
@@ -130,12 +128,12 @@ def part_words(part: Part) -> dict[str, str]:
         "hinge": part.hinge.kind if part.hinge else "",
         "quarter": _quarter(part.turn),
         "centred": "".join(axis for axis, k in (("x", 0), ("z", 2)) if abs(part.centre[k]) < LEVEL),
-        "material": look.material,
-        "cover": look.cover,
-        "colour": look.colour,
-        "feel": look.feel,
-        "pattern": look.pattern,
-        "second": look.second,
+        "material": finish.material,
+        "cover": finish.cover,
+        "colour": finish.colour,
+        "feel": finish.feel,
+        "pattern": finish.pattern,
+        "second": finish.second,
     }
 
 
@@ -152,7 +150,7 @@ def chosen(fields: Sequence[Field], words: Mapping[str, str]) -> list[int]:
     return [field.index(words[field.name]) for field in fields]
 
 
-def said(fields: Sequence[Field], numbers: Int[np.ndarray, " F"] | Sequence[int]) -> dict[str, str]:
+def choice_words(fields: Sequence[Field], numbers: Int[np.ndarray, " F"] | Sequence[int]) -> dict[str, str]:
     """The words of numbers."""
     return {field.name: field.words[int(number)] for field, number in zip(fields, numbers, strict=True)}
 

@@ -10,8 +10,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from neurok.generation.context import FAR, Asked, Context, ContextConfig
-from neurok.generation.fields import CODED_KINDS, PARTS, build_fields, look_fields, whole_fields
+from neurok.generation.context import FAR, Conditioning, ContextConfig, PromptContext
+from neurok.generation.fields import CODED_KINDS, PARTS, appearance_fields, build_fields, whole_fields
 from neurok.generation.numbers import WIDTH
 from neurok.generation.part_list import Choice, Lists
 from neurok.learned.blocks import Attention, LayerNorm, drawn
@@ -63,10 +63,10 @@ class FlowModel(nn.Module):
         super().__init__()
         self.config = config
         width = config.width
-        self.context = Context(config.context)
+        self.context = PromptContext(config.context)
         self.whole = Choice(whole_fields(), width)
         self.build = Choice(build_fields(), width)
-        self.look = Choice(look_fields(), width)
+        self.look = Choice(appearance_fields(), width)
         for choice in (self.whole, self.build, self.look):
             del choice.mixes  # only the embeddings of a list are needed here
         self.enter = nn.Linear(WIDTH, width)
@@ -117,7 +117,7 @@ class FlowModel(nn.Module):
     def sample(
         self,
         lists: Lists,
-        asked: Asked,
+        asked: Conditioning,
         used: Float[Tensor, "B P N"],
         generator: torch.Generator,
         *,

@@ -1,7 +1,7 @@
 """Doors, drawers and lids that close the opening of what carries them: shut, side by side, hung at the right edge.
 
 A network writes each front with some error, so that they overlap, stand ajar or beside the body. Which parts are fronts
-of which hollow is declared (``families/household/faces.py``); here they share its face, boards stand at the lines
+of which hollow is declared (``catalogue/casework.py``); here they share its face, boards stand at the lines
 between them, and what hangs on them goes along.
 """
 
@@ -38,7 +38,7 @@ COVERED = 0.92  # largest share of a side of a front that anything on it covers
 
 
 @dataclass(frozen=True)
-class Frame:
+class FaceFrame:
     """The face of a hollow part: two axes along it and the one on which it looks out."""
 
     across: int
@@ -87,7 +87,7 @@ class Frame:
         return Rect(low, high)  # type: ignore[arg-type]
 
 
-def frame_of(hollow: Part, face: Face) -> Frame | None:
+def frame_of(hollow: Part, face: Face) -> FaceFrame | None:
     """The face of a part that is open at one side, straight along an axis of the object; nothing for others."""
     way = hollow.turn[:, 1]
     out = int(np.abs(way).argmax())
@@ -101,7 +101,7 @@ def frame_of(hollow: Part, face: Face) -> Frame | None:
     inner = Rect((low[across] + wall, low[up] + wall), (high[across] - wall, high[up] - wall))
     back, front = sorted((sign * low[out], sign * high[out]))
     rect = inner if face.lies == "in" else outer
-    return Frame(across, up, out, sign, rect, inner, float(front), float(back) + wall, wall)
+    return FaceFrame(across, up, out, sign, rect, inner, float(front), float(back) + wall, wall)
 
 
 def boxed(part: Part, low: Vec, high: Vec) -> Part:
@@ -145,7 +145,7 @@ def closed(assembly: Assembly) -> Assembly:
     return replace(assembly, parts=tuple(parts))
 
 
-def _towards(hollow: Part, fronts: Sequence[Part], frame: Frame) -> Part:
+def _towards(hollow: Part, fronts: Sequence[Part], frame: FaceFrame) -> Part:
     """A hollow part half of the way towards what its fronts would fill, so that they have to change by half only."""
     rects = [frame.rect_of(part) for part in fronts]
     low, high = ends_of(hollow)
@@ -160,7 +160,7 @@ def _towards(hollow: Part, fronts: Sequence[Part], frame: Frame) -> Part:
     return boxed(hollow, low, high)
 
 
-def _close(parts: list[Part], boards: list[int], hollow: int, fronts: list[int], frame: Frame, face: Face) -> None:
+def _close(parts: list[Part], boards: list[int], hollow: int, fronts: list[int], frame: FaceFrame, face: Face) -> None:
     tiles = [Tile(number, parts[number].name, frame.rect_of(parts[number])) for number in fronts]
     seen = [frame.rect_of(parts[number]) for number in boards]
     rough = tiled(tiles, frame.rect, seen, is_partly_open=frame.is_partly_open)
@@ -183,7 +183,7 @@ def _close(parts: list[Part], boards: list[int], hollow: int, fronts: list[int],
         _follow(parts, number, old, frame, side)
 
 
-def _plane(parts: Sequence[Part], fronts: Sequence[int], frame: Frame, face: Face) -> float:
+def _plane(parts: Sequence[Part], fronts: Sequence[int], frame: FaceFrame, face: Face) -> float:
     """Where the outer sides of all fronts lie along the way out."""
     ends = np.array([frame.out_of(parts[number]) for number in fronts])
     if face.lies == "in":
@@ -192,7 +192,7 @@ def _plane(parts: Sequence[Part], fronts: Sequence[int], frame: Frame, face: Fac
     return frame.face - SINK + float(np.clip(thick, *(THICK * CASEWORK.thick)))
 
 
-def _sides(parts: Sequence[Part], tiling: Tiling, frame: Frame) -> dict[int, int]:
+def _sides(parts: Sequence[Part], tiling: Tiling, frame: FaceFrame) -> dict[int, int]:
     """Where doors hang: -1 at their lower end, 1 at their upper one along the face.
 
     Pairs open from the middle; doors above each other hang at the same side.
@@ -212,7 +212,9 @@ def _sides(parts: Sequence[Part], tiling: Tiling, frame: Frame) -> dict[int, int
     return found
 
 
-def _front(part: Part, cell: Rect, frame: Frame, face: Face, plane: float, side: int, walls: tuple[bool, ...]) -> Part:
+def _front(
+    part: Part, cell: Rect, frame: FaceFrame, face: Face, plane: float, side: int, walls: tuple[bool, ...]
+) -> Part:
     """A front in its cell, closed, with its hinge; ``walls`` says whether one stands at its lower and upper end."""
     if frame.out == 1:
         return _lid(part, cell, frame)
@@ -232,7 +234,7 @@ def _front(part: Part, cell: Rect, frame: Frame, face: Face, plane: float, side:
     return _hung(part, own, frame, (plane - CASEWORK.thick, plane), side)
 
 
-def _hung(part: Part, own: Rect, frame: Frame, depth: tuple[float, float], side: int) -> Part:
+def _hung(part: Part, own: Rect, frame: FaceFrame, depth: tuple[float, float], side: int) -> Part:
     """A door that turns about the outer corner of its hung edge."""
     origin, axis = np.zeros(3), np.zeros(3)
     origin[frame.across] = own.low[0] if side < 0 else own.high[0]
@@ -244,7 +246,7 @@ def _hung(part: Part, own: Rect, frame: Frame, depth: tuple[float, float], side:
     return replace(boxed(part, *frame.box(own, *depth)), hinge=hinge, repeat=Repeat())
 
 
-def _drawer(part: Part, cell: Rect, frame: Frame, plane: float, walls: tuple[bool, ...]) -> Part:
+def _drawer(part: Part, cell: Rect, frame: FaceFrame, plane: float, walls: tuple[bool, ...]) -> Part:
     """A tray from the face towards the back; its sides reach into the walls, or its back does where there are none."""
     reach = [SINK if wall else -GAP for wall in walls]
     own = Rect((cell.low[0] - reach[0], cell.low[1] + GAP), (cell.high[0] + reach[1], cell.high[1] - GAP))
@@ -259,7 +261,7 @@ def _drawer(part: Part, cell: Rect, frame: Frame, plane: float, walls: tuple[boo
     return replace(boxed(part, low, high), hinge=slide, repeat=Repeat())
 
 
-def _lid(part: Part, cell: Rect, frame: Frame) -> Part:
+def _lid(part: Part, cell: Rect, frame: FaceFrame) -> Part:
     """Lies on the edge of its box and turns about the edge at the back."""
     rect, (first, second) = frame.rect_of(part), frame.out_of(part)
     own = cell
@@ -275,7 +277,7 @@ def _lid(part: Part, cell: Rect, frame: Frame) -> Part:
     return replace(filled, code=recoded(part, filled.size), hinge=hinge, repeat=Repeat())
 
 
-def _boards_at_cuts(parts: Sequence[Part], boards: Sequence[int], frame: Frame, tiling: Tiling) -> dict[int, int]:
+def _boards_at_cuts(parts: Sequence[Part], boards: Sequence[int], frame: FaceFrame, tiling: Tiling) -> dict[int, int]:
     """Which boards stand at which cuts: each at the nearest that needs one, in the order of nearness."""
     pairs = []
     for board in boards:
@@ -292,14 +294,14 @@ def _boards_at_cuts(parts: Sequence[Part], boards: Sequence[int], frame: Frame, 
     return found
 
 
-def _thin_axis(board: Part, frame: Frame) -> int | None:
+def _thin_axis(board: Part, frame: FaceFrame) -> int | None:
     """0 for one that stands, 1 for one that lies or is a rod, nothing for one that is neither."""
     rect, (first, second) = frame.rect_of(board), frame.out_of(board)
     thin = int(np.argmin((rect.long(0), rect.long(1))))
     return thin if rect.long(thin) < THIN * (second - first) else None
 
 
-def _board(board: Part, cut: Cut, frame: Frame) -> Part:
+def _board(board: Part, cut: Cut, frame: FaceFrame) -> Part:
     """A board at a cut, from wall to wall and from the back to just behind the face."""
     thick = frame.wall / 2
     rect = cut.across.cut(cut.axis, cut.at - thick, cut.at + thick)
@@ -308,7 +310,7 @@ def _board(board: Part, cut: Cut, frame: Frame) -> Part:
     return boxed(board, *frame.box(frame.within(rect), frame.back - SINK, frame.face - 0.002))
 
 
-def _put_shelves(parts: list[Part], boards: Sequence[int], tiling: Tiling, frame: Frame) -> None:
+def _put_shelves(parts: list[Part], boards: Sequence[int], tiling: Tiling, frame: FaceFrame) -> None:
     """Other boards go where there is room behind a door or in the open; where there is none, into the nearest wall."""
     for number in boards:
         axis = _thin_axis(parts[number], frame)
@@ -318,7 +320,7 @@ def _put_shelves(parts: list[Part], boards: Sequence[int], tiling: Tiling, frame
             parts[number] = _in_wall(parts[number], axis, frame)
 
 
-def _shelf(part: Part, axis: int, spaces: Sequence[Rect], frame: Frame) -> Part:
+def _shelf(part: Part, axis: int, spaces: Sequence[Rect], frame: FaceFrame) -> Part:
     """Boards of one part in the space that is nearest, as near to where they are as they have room."""
     rect, other, count = frame.rect_of(part), 1 - axis, part.repeat.count
     space = frame.within(min(spaces, key=lambda one: _apart(one, rect)))
@@ -341,7 +343,7 @@ def _shelf(part: Part, axis: int, spaces: Sequence[Rect], frame: Frame) -> Part:
     return replace(boxed(part, *frame.box(own, start, reach)), repeat=repeat)
 
 
-def _in_wall(part: Part, axis: int, frame: Frame) -> Part:
+def _in_wall(part: Part, axis: int, frame: FaceFrame) -> Part:
     """A board that has no room, as part of the wall that is nearest."""
     inner, is_low = frame.inner, frame.rect_of(part).middle(axis) < frame.inner.middle(axis)
     side, way = (inner.low[axis], -1.0) if is_low else (inner.high[axis], 1.0)
@@ -354,7 +356,7 @@ def _apart(space: Rect, rect: Rect) -> float:
     return float(np.hypot(beside[0], beside[1]))
 
 
-def _follow(parts: list[Part], number: int, old: Part, frame: Frame, side: int) -> None:
+def _follow(parts: list[Part], number: int, old: Part, frame: FaceFrame, side: int) -> None:
     """What hangs on a front goes along: panels grow with it, handles keep their size and come to the free edge."""
     new = parts[number]
     before, after = frame.rect_of(old), frame.rect_of(new)

@@ -12,8 +12,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
-from neurok.generation.augmentation import PLAIN
-from neurok.generation.fields import Field, build_fields, look_fields, whole_fields
+from neurok.generation.fields import Field, appearance_fields, build_fields, whole_fields
+from neurok.generation.framing import PLAIN
 from neurok.generation.numbers import WIDTH
 from neurok.learned.blocks import Block, LayerNorm, drawn
 
@@ -132,7 +132,7 @@ def edge_planes(pictures: Float[Tensor, "B 3 S S"], directions: int) -> Float[Te
     return strength[:, None] * torch.stack(shares, dim=1)
 
 
-ASKED = ("kind", "style 0", "opening", "relief", "mirror", "count", *(one.name for one in look_fields()))
+ASKED = ("kind", "style 0", "opening", "relief", "mirror", "count", *(one.name for one in appearance_fields()))
 """Fields of a part that pictures are asked for."""
 
 
@@ -150,7 +150,7 @@ class ReaderConfig:
 @cache
 def part_fields() -> tuple[Field, ...]:
     """The fields of ``ASKED``."""
-    every = {one.name: one for one in (*build_fields(), *look_fields())}
+    every = {one.name: one for one in (*build_fields(), *appearance_fields())}
     return tuple(every[name] for name in ASKED)
 
 

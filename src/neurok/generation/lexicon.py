@@ -31,7 +31,7 @@ LARGEST = 24  # largest number that is taken for a count
 
 _FILLER = """a an the my your our his her its and or plus with without of on in at to for from by that which where has
     have having featuring made is are be it this i me want need please make create give some something one as than like
-    very whose standing wearing under over into there should would could just only also both each all"""
+    very whose standing sitting wearing under over into there should would could just only also both each all"""
 FILLER = frozenset(_FILLER.split())
 """Words that hold a prompt together."""
 
@@ -183,7 +183,7 @@ def _phrases() -> Mapping[tuple[str, ...], tuple[tuple[Meaning, bool], ...]]:
 
 def _entries() -> Iterator[tuple[str, str, Sequence[str]]]:
     """The table: kind, value, and the ways in which people say it; earlier rows are likelier meanings."""
-    words, more = table(), json.loads(Path(__file__).with_name("more_words.json").read_text(encoding="utf-8"))
+    words, more = table(), _more_words()
     for name in CATEGORIES:
         yield "category", name, [name, *words["categories"].get(name, [])]
     for name in PART_NAMES:
@@ -210,6 +210,16 @@ def _entries() -> Iterator[tuple[str, str, Sequence[str]]]:
     for count in range(LARGEST + 1):
         yield "number", str(count), [str(count)]
     yield "number", "2", ["pair of", "a couple of"]
+
+
+@cache
+def _more_words() -> Mapping[str, Any]:
+    return json.loads(Path(__file__).with_name("more_words.json").read_text(encoding="utf-8"))  # type: ignore[no-any-return]
+
+
+def narrower(category: str) -> Mapping[str, str]:
+    """Words that say more than what is made of them, and what of it is lost: of ``recliner`` a chair is left."""
+    return _more_words()["narrower"].get(category, {})  # type: ignore[no-any-return]
 
 
 @cache

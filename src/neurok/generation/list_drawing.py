@@ -16,8 +16,8 @@ from neurok.catalogue.captions import main_roles
 from neurok.catalogue.materials import METALS, WOODS
 from neurok.catalogue.prompts import PARTNERS, is_other, said_of_parts
 from neurok.core.material_library import library
-from neurok.generation.context import Asked
-from neurok.generation.fields import END, PARTS, Field, build_fields, look_fields, said, whole_fields
+from neurok.generation.context import Conditioning
+from neurok.generation.fields import END, PARTS, Field, appearance_fields, build_fields, choice_words, whole_fields
 from neurok.generation.lexicon import WHOLE, can_have, category_words
 from neurok.generation.part_list import Lists, PartListModel, stack_lists
 from neurok.generation.request import PartRequest, Request
@@ -42,7 +42,7 @@ UNPAINTED = {
 """Colours of materials that have one of their own: asked for without a colour, they are not painted."""
 
 
-class LookMask:
+class AppearanceMask:
     """Which materials, colours and patterns may be chosen: a mask of words for each row of a batch, field by field."""
 
     def __init__(
@@ -73,8 +73,9 @@ class LookMask:
 
     def _others(self, row: int, material: int) -> list[str]:
         """Colours that were not said of other parts."""
-        parts, name, stuff = self._request.parts, self._names[row], look_fields()[0].words[material]
-        taken = {colour for colour in said_of_parts(parts) if is_other(name, stuff, colour, parts)}
+        parts, name = self._request.parts, self._names[row]
+        made_of = appearance_fields()[0].words[material]
+        taken = {colour for colour in said_of_parts(parts) if is_other(name, made_of, colour, parts)}
         return [colour for colour in palette() if basic(colour) not in taken] if taken else []
 
 
@@ -195,23 +196,23 @@ def _allowed(field: Field, request: PartRequest, chosen: Sequence[int]) -> list[
     if field.name == "second":
         if not request.patterns:
             return []
-        first = basic(look_fields()[2].words[chosen[2]])
+        first = basic(appearance_fields()[2].words[chosen[2]])
         other = [colour_words()[request.second]] if request.second else []
         return other or [word for word in field.words if word and basic(word) != first]
     if field.name == "colour":
         if request.shade:
             return [colour_words()[request.shade]]
         if not request.colours and request.materials:
-            return list(UNPAINTED.get(look_fields()[0].words[chosen[0]], ()))
+            return list(UNPAINTED.get(appearance_fields()[0].words[chosen[0]], ()))
         return [colour for colour in palette() if basic(colour) in request.colours]
     materials = _in_library(request.materials)
     if field.name == "material":
         padding = [name for name in library() if _is_padding(name)] if set(materials) & _coverings() else []
         return [*materials, *padding]
-    material = look_fields()[0].words[chosen[0]]
+    material = appearance_fields()[0].words[chosen[0]]
     if not materials or material in materials or not _is_padding(material):
         return []
-    return [stuff for stuff in materials if stuff in _coverings()]
+    return [name for name in materials if name in _coverings()]
 
 
 def _in_library(materials: Iterable[str]) -> list[str]:
@@ -231,10 +232,10 @@ def _coverings() -> frozenset[str]:
 @torch.no_grad()
 def draw_lists(
     model: PartListModel,
-    asked: Asked,
+    asked: Conditioning,
     generator: torch.Generator,
     request: Request | None = None,
-    plain: Asked | None = None,
+    plain: Conditioning | None = None,
     warmth: float = LIST_WARMTH,
 ) -> Lists:
     """Lists for a prompt, part by part, until each has ended; names, counts and appearance are as requested.
@@ -263,7 +264,7 @@ def draw_lists(
             break
         build = _consistent(build)
         inputs = torch.cat([inputs, model.build.embed(build)[:, None]], dim=1)
-        words = [said(build_fields(), row.tolist()) for row in build]
+        words = [choice_words(build_fields(), row.tolist()) for row in build]
         names = [word["name"] for word in words]
         for row, (word, category) in enumerate(zip(words, categories, strict=True)):
             mains[row] = mains[row] or (word["name"] if word["role"] in main_roles(category) else "")
@@ -272,12 +273,12 @@ def draw_lists(
         if other is not None:
             is_named = torch.tensor([_is_named(request, name) for name in names])
             place = torch.where(is_named[:, None], place, model.places(inputs, *other)[:, -1])
-        look = model.look.draw(place, warmth, generator, LookMask(request, names, mains, before))
-        inputs = torch.cat([inputs, model.look.embed(look)[:, None]], dim=1)
+        finish = model.look.draw(place, warmth, generator, AppearanceMask(request, names, mains, before))
+        inputs = torch.cat([inputs, model.look.embed(finish)[:, None]], dim=1)
         for mask, word in zip(masks, words, strict=True):
             mask.add(word)
         builds.append(build)
-        looks.append(look)
+        looks.append(finish)
     lengths[lengths < 0] = len(builds)
     build_rows = [[builds[p][k].tolist() for p in range(lengths[k])] for k in range(count)]
     look_rows = [[looks[p][k].tolist() for p in range(lengths[k])] for k in range(count)]

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from neurok.catalogue.parts import Assembly, Hinge, Look, Part, Repeat
+from neurok.catalogue.parts import Appearance, Assembly, Hinge, Part, Repeat
 from neurok.generation.fields import CODED_KINDS, SOLID, quarters
 from neurok.modelling.forms import CODE, Hollow
 
@@ -123,9 +123,9 @@ def row_of(part: Part, scale: float) -> Float[np.ndarray, " W"]:
         "meets": (part.meets - part.centre) / scale,
         "code": part.code / code_units(part.kind, part.size),
         "wall": log(part.hollow.wall if part.hollow else 0.01 * scale),
-        "rgb": part.look.rgb,
-        "second_rgb": part.look.second_rgb,
-        "tile": log(part.look.tile),
+        "rgb": part.appearance.rgb,
+        "second_rgb": part.appearance.second_rgb,
+        "tile": log(part.appearance.tile),
         "step": np.asarray(repeat.step) / scale,
         "spin": repeat.turn,
         "lean": repeat.lean,
@@ -192,7 +192,7 @@ def part_of(words: Mapping[str, str], row: Float[np.ndarray, " W"], scale: float
         red, green, blue = np.clip(value[name], 0.0, 1.0).tolist()
         return red, green, blue
 
-    look = Look(
+    finish = Appearance(
         words["colour"],
         words["colour"],
         colour("rgb"),
@@ -215,7 +215,7 @@ def part_of(words: Mapping[str, str], row: Float[np.ndarray, " W"], scale: float
         length("size"),
         centre,
         turn,
-        look,
+        finish,
         tuple(dict.fromkeys(word for key, word in words.items() if key.startswith("style ") and word)),
         hollow,
         words["relief"],  # type: ignore[arg-type]

@@ -16,8 +16,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
-from neurok.generation.context import FAR, Asked, Context, ContextConfig
-from neurok.generation.fields import END, PARTS, Field, build_fields, look_fields, whole_fields
+from neurok.generation.context import FAR, Conditioning, ContextConfig, PromptContext
+from neurok.generation.fields import END, PARTS, Field, appearance_fields, build_fields, whole_fields
 from neurok.learned.blocks import Block, LayerNorm, drawn
 
 
@@ -103,10 +103,10 @@ class PartListModel(nn.Module):
         super().__init__()
         self.config = config
         width = config.width
-        self.context = Context(config.context)
+        self.context = PromptContext(config.context)
         self.whole = Choice(whole_fields(), width)
         self.build = Choice(build_fields(), width)
-        self.look = Choice(look_fields(), width)
+        self.look = Choice(appearance_fields(), width)
         self.start = drawn(width, spread=0.02)
         self.place = drawn(2 * (PARTS + 1) + 1, width, spread=0.02)
         self.causal = nn.ModuleList(Block(width, config.heads) for _ in range(config.depth))
@@ -122,7 +122,7 @@ class PartListModel(nn.Module):
             x = cross(causal(x, bias=ahead), context, bias)
         return self.norm(x)
 
-    def forward(self, lists: Lists, asked: Asked) -> dict[str, Float[Tensor, "B *P"]]:
+    def forward(self, lists: Lists, asked: Conditioning) -> dict[str, Float[Tensor, "B *P"]]:
         """Minus log probability of every choice, by field; zero behind the end."""
         context, bias = self.context(asked)
         parts = lists.build.shape[1]
@@ -154,6 +154,6 @@ def stack_lists(whole: list[list[int]], build: list[list[list[int]]], look: list
     most = max(map(len, build)) + 1
     end = [build_fields()[0].index(END), *([0] * (len(build_fields()) - 1))]
     rows = [parts + [end] * (most - len(parts)) for parts in build]
-    looks = [parts + [[0] * len(look_fields())] * (most - len(parts)) for parts in look]
+    looks = [parts + [[0] * len(appearance_fields())] * (most - len(parts)) for parts in look]
     counts = torch.tensor([len(parts) for parts in build])
     return Lists(torch.tensor(whole), torch.tensor(np.array(rows)), torch.tensor(np.array(looks)), counts)

@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from neurok.errors import FormatError, NeurokError
-from neurok.generation.augmentation import MARGIN, PLAIN
+from neurok.generation.framing import MARGIN, PLAIN
 
 FORMATS = ("PNG", "JPEG", "WEBP")
 Status = Literal["transparent", "cut out", "whole"]

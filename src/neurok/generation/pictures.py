@@ -18,7 +18,7 @@ SIDE = 112
 
 
 @dataclass(frozen=True)
-class View:
+class CameraView:
     """From where one picture was taken, and how it was lit."""
 
     azimuth: float
@@ -41,7 +41,7 @@ class _Photographer(Renderer):
         super().__init__(mesh, width=side, height=side, background="transparent")
         self._used = np.unique(mesh.faces)
 
-    def take(self, view: View) -> UInt8[np.ndarray, "S S 4"]:
+    def take(self, view: CameraView) -> UInt8[np.ndarray, "S S 4"]:
         self._place([self.mesh.vertices], self._used, view.camera)
         corners = self.to_world(np.array(self.mesh.bounds))
         low, high = corners.min(axis=0), corners.max(axis=0)
@@ -51,7 +51,7 @@ class _Photographer(Renderer):
 
 
 def take_pictures(
-    thing: Asset | Mesh, views: Sequence[View], side: int = SIDE
+    thing: Asset | Mesh, views: Sequence[CameraView], side: int = SIDE
 ) -> UInt8[np.ndarray, "{len(views)} {side} {side} 4"]:
     """Pictures of one object with alpha, uploaded once."""
     with closing(_Photographer(thing.mesh if isinstance(thing, Asset) else thing, side)) as photographer:

@@ -13,7 +13,7 @@ from functools import cache
 from typing import Any
 
 from neurok.catalogue.appearance import basic
-from neurok.catalogue.prompts import Prompt, Wish
+from neurok.catalogue.prompts import PartConstraint, Prompt
 from neurok.catalogue.vocabulary import CATEGORIES, plural, table
 from neurok.core.material_library import library
 from neurok.generation.lexicon import WHOLE, Span, can_have, category_words, style_of
@@ -41,6 +41,15 @@ PIECES = frozenset({"part", "parts", "piece", "pieces", "component", "components
 FAMILY_WORDS = frozenset(
     {"wood", "wooden", "timber", "metal", "cloth", "fabric", "textile", "plastic", "ceramic", "leather", "foam"}
 )
+STAND_INS = {
+    ("chair", "top"): "seat", ("door", "leaf"): "door", ("laptop", "shell"): "base", ("bin", "top"): "lid",
+    ("crib", "side panel"): "gate", ("box", "top"): "lid",
+}  # fmt: skip
+"""What people call a part of a category otherwise than its lists do: the top of a stool is its seat."""
+
+EXCLUDED = {"tripod": ("base", "pedestal")}
+"""Parts that there are not beside a shape: three legs stand where a foot would."""
+
 COMMON = (
     0.05  # share of a category's objects from which a name is taken literally; else it may stand for a commoner one
 )
@@ -48,7 +57,7 @@ SURE = 1.3  # how many times likelier than the next a category must be to follow
 
 
 @dataclass(frozen=True)
-class PartRequest(Wish):
+class PartRequest(PartConstraint):
     """What a prompt says of one part, and how it says it."""
 
     shade: str = ""
@@ -75,19 +84,22 @@ class Request:
     bound: frozenset[int] = frozenset()
     """Numbers of the words that say how a named part looks; they say nothing of the others."""
 
+    targets: tuple[tuple[int, str], ...] = ()
+    """Of spans, by their first words, the part that they are about, ``*`` for the whole; others constrain nothing."""
+
     notes: tuple[str, ...] = ()
     """What was contradictory, and what was done instead."""
 
     def prompt(self, text: str, category: str) -> Prompt:
         """The same in the form that objects are judged by: one wish for each name."""
-        merged: dict[str, Wish] = {}
+        merged: dict[str, PartConstraint] = {}
         for one in self.parts:
-            own = Wish(one.part, one.colours, one.materials, one.count, one.styles, one.patterns)
+            own = PartConstraint(one.part, one.colours, one.materials, one.count, one.styles, one.patterns)
             merged[one.part] = _either(merged[one.part], own) if one.part in merged else own
         return Prompt(text, self.category or category, tuple(merged.values()))
 
 
-def _either(one: Wish, other: Wish) -> Wish:
+def _either(one: PartConstraint, other: PartConstraint) -> PartConstraint:
     """What two groups of parts of one name ask for together."""
 
     def any_of(name: str) -> tuple[str, ...]:
@@ -96,7 +108,7 @@ def _either(one: Wish, other: Wish) -> Wish:
 
     count = None if one.count is None or other.count is None else one.count + other.count
     styles = tuple(style for style in one.styles if style in other.styles)
-    return Wish(one.part, any_of("colours"), any_of("materials"), count, styles, any_of("patterns"))
+    return PartConstraint(one.part, any_of("colours"), any_of("materials"), count, styles, any_of("patterns"))
 
 
 @dataclass
@@ -111,8 +123,8 @@ class _Qualities:
     styles: list[tuple[str, ...]] = field(default_factory=list)
     """Words of shape, each with all that it may mean."""
 
-    starts: list[int] = field(default_factory=list)
-    """Numbers of the words that colours, materials and patterns were said with."""
+    spans: list[Span] = field(default_factory=list)
+    """The words that it was said with."""
 
     count: int | None = None
     is_single: bool = False
@@ -128,14 +140,11 @@ class _Qualities:
     def take(self, span: Span) -> None:
         """Add what a span says."""
         kinds = span.kinds
+        self.spans.append(span)
         if set(kinds) == {"number"}:
             self.count = int(kinds["number"])
-            return
         if "style" in kinds and "pattern" not in kinds:
             self.styles.append(tuple(span.values("style")))
-        if not {"colour", "material", "pattern"} & set(kinds):
-            return
-        self.starts += range(span.start, span.start + len(span.words))
         if "colour" in kinds:
             self.colours.append((kinds["colour"], span.shade or kinds["colour"]))
         if "material" in kinds:
@@ -145,7 +154,7 @@ class _Qualities:
 
     def join(self, more: _Qualities) -> None:
         """Add what else was said."""
-        for name in ("colours", "materials", "patterns", "styles", "starts"):
+        for name in ("colours", "materials", "patterns", "styles", "spans"):
             getattr(self, name).extend(getattr(more, name))
         self.is_single |= more.is_single
         if more.count is not None:
@@ -157,7 +166,7 @@ class _Reader:
 
     def __init__(self, spans: Sequence[Span]) -> None:
         self.spans = spans
-        self.at = _category_span(spans)
+        self.at = category_span(spans)
         """Number of the noun that says what is asked for."""
 
         self.category = _category_of(spans[self.at]) if self.at is not None else _category_by_parts(spans)
@@ -166,6 +175,7 @@ class _Reader:
         """What is said of each group of parts of one name."""
 
         self.without: list[str] = []
+        self.targets: dict[int, str] = {}
         self.last: tuple[str, int] | None = None
         self.said = _Qualities()
         self.is_backward = self.is_absent = self.in_clause = False
@@ -179,9 +189,13 @@ class _Reader:
     def _settle(self) -> None:
         """What stands alone belongs to the noun before in the clause, or else to the whole."""
         if self.said.is_some:
-            owner = self.last if self.in_clause and self.last is not None else (WHOLE, 0)
-            self.found.setdefault(owner, _Qualities()).join(self.said)
+            self._give(self.last if self.in_clause and self.last is not None else (WHOLE, 0))
         self.said = _Qualities()
+
+    def _give(self, group: tuple[str, int]) -> None:
+        """What was said since the last noun is about a group of parts."""
+        self.targets |= {span.start: group[0] for span in self.said.spans}
+        self.found.setdefault(group, _Qualities()).join(self.said)
 
     def _read(self, number: int, span: Span) -> None:
         if span.words[0] in ABSENT:
@@ -193,6 +207,7 @@ class _Reader:
             if noun is None:
                 is_of_last = self.is_backward and self.in_clause and self.last is not None
                 (self.found[self.last] if is_of_last else self.said).take(span)  # type: ignore[index]
+                self.targets |= {span.start: self.last[0]} if is_of_last and self.last else {}
             else:
                 self._read_noun(number, span, noun)
 
@@ -214,6 +229,9 @@ class _Reader:
         if number == self.at:
             return WHOLE
         kinds = span.kinds
+        if kinds.get("whole style") == "double door" and self.category and self.category != "door":
+            self.said.count = 2
+            return "door"
         if "style" in kinds and any(_is_part(one) for one in self.spans[number + 1 :] if one.clause == span.clause):
             return None
         if parts := span.values("part"):
@@ -222,11 +240,14 @@ class _Reader:
             possible = [part for part in [*exact, *parts] if part in share]
             if exact and share.get(exact[0], 0.0) >= COMMON:
                 return exact[0]
-            return max(possible, key=lambda part: share[part]) if possible else (exact or parts)[0]
+            if possible:
+                return max(possible, key=lambda part: share[part])
+            return STAND_INS.get((self.category, (exact or parts)[0]), (exact or parts)[0])
         is_whole = kinds.get("category") == self.category and not {"colour", "material"} & set(kinds)
         return WHOLE if "category" in kinds and is_whole else None
 
     def _read_noun(self, number: int, span: Span, noun: str) -> None:
+        self.targets[span.start] = noun
         behind = self.spans[number + 1] if number + 1 < len(self.spans) else None
         is_compound = (
             behind is not None and behind.clause == span.clause and (number + 1 == self.at or _is_part(behind))
@@ -242,7 +263,7 @@ class _Reader:
             self.said.count, self.said.is_single = None, False
         self.said.is_single &= not span.is_plural
         self.last = self._group(noun)
-        self.found.setdefault(self.last, _Qualities()).join(self.said)
+        self._give(self.last)
         self.said, self.is_backward, self.is_absent, self.in_clause = _Qualities(), False, False, True
 
     def _group(self, noun: str) -> tuple[str, int]:
@@ -260,20 +281,21 @@ def request_of(spans: Sequence[Span]) -> Request:
     without = [*reader.without, *(name for (name, _), one in found.items() if one.count == 0)]
     whole = found.get((WHOLE, 0))
     _share_styles(whole, found, category)
+    shapes = {style for one in found.values() for options in one.styles for style in options}
+    without += [name for shape in shapes & set(EXCLUDED) for name in EXCLUDED[shape]]
+    if category == "cabinet" and "sliding" in shapes:
+        doors = found.setdefault(("door", 0), _Qualities())
+        doors.count = doors.count or 2  # one alone would have nowhere to go
     named = [(name, one) for (name, _), one in found.items() if name != WHOLE]
     parts = [_part_request(name, one, category) for name, one in named if one.count != 0]
     if whole is not None and whole.is_some:
         of_whole = replace(_part_request(WHOLE, whole, category), count=None)
         parts = [of_whole, *parts] if of_whole != PartRequest(WHOLE) else parts
-    bound = frozenset(start for _, one in named for start in one.starts)
+    looks = [span for _, one in named for span in one.spans if {"colour", "material", "pattern"} & set(span.kinds)]
+    bound = frozenset(start for span in looks for start in range(span.start, span.start + len(span.words)))
     notes = [note for (name, _), one in found.items() if (note := _contradiction(name, category, one))]
-    return Request(category, tuple(parts), tuple(dict.fromkeys(without)), bound, tuple(notes))
-
-
-def understood(spans: Sequence[Span]) -> tuple[list[str], list[str]]:
-    """Words that name something, and those that name nothing."""
-    known = [span.text if not span.meant else f"{span.text} (as {span.meant})" for span in spans if span.meanings]
-    return known, [span.text for span in spans if not span.meanings and not span.is_filler]
+    about = tuple(sorted(reader.targets.items()))
+    return Request(category, tuple(parts), tuple(dict.fromkeys(without)), bound, about, tuple(notes))
 
 
 def strange_noun(spans: Sequence[Span]) -> str:
@@ -293,7 +315,7 @@ def strange_noun(spans: Sequence[Span]) -> str:
     return ""
 
 
-def _category_span(spans: Sequence[Span]) -> int | None:
+def category_span(spans: Sequence[Span]) -> int | None:
     """The number of the noun that says what is asked for."""
     found: list[int] = []
     for number, span in enumerate(spans):

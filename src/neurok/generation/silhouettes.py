@@ -22,8 +22,8 @@ from neurok.catalogue.assemble import placed_anew
 from neurok.catalogue.captions import main_part
 from neurok.catalogue.parts import Assembly
 from neurok.catalogue.record import assembly_of
-from neurok.generation.augmentation import PLAIN
-from neurok.generation.editing import OWN_PATTERNS, in_colour, of_stuff
+from neurok.generation.editing import OWN_PATTERNS, in_colour, of_material
+from neurok.generation.framing import PLAIN
 from neurok.generation.image_encoder import PictureReader
 
 GRID = 16
@@ -121,33 +121,33 @@ def colour_of(pixels: Float[np.ndarray, "S S 3"]) -> str:
 def with_appearance_seen(assembly: Assembly, reader: PictureReader, picture: Float[Tensor, "3 S S"]) -> Assembly:
     """The object in what the reader sees: the colour of every part, and what the one that stands for all is made of.
 
-    Patterns that the reader does not see are left out. Parts of the same stuff as the main one go along. Of the others
-    the known object tells the material as well as the reader does (0.81 of 473 parts of held-out pictures, both).
+    Patterns that the reader does not see are left out. Parts of the same material as the main one go along. Of the
+    others the known object tells the material as well as the reader does (0.81 of 473 parts of held-out pictures).
     """
     main = assembly.parts[main_part(assembly)]
     names = list(dict.fromkeys(part.name for part in assembly.parts))
     seen = reader.likeliest(picture, names, ("colour", "pattern", "cover", "material"))
-    stuff = seen["cover"][main.name] or seen["material"][main.name]
+    material = seen["cover"][main.name] or seen["material"][main.name]
     middle = middle_colour(picture.permute(1, 2, 0).numpy())
     parts = []
     for part in assembly.parts:
-        alike = part.look.stuff == main.look.stuff
-        look = of_stuff(part, stuff) if alike else part.look
-        if seen["pattern"][part.name] == "plain" and look.pattern not in OWN_PATTERNS:
-            look = replace(look, pattern="plain", second="", second_rgb=(1.0, 1.0, 1.0))
+        alike = part.appearance.visible_material == main.appearance.visible_material
+        finish = of_material(part, material) if alike else part.appearance
+        if seen["pattern"][part.name] == "plain" and finish.pattern not in OWN_PATTERNS:
+            finish = replace(finish, pattern="plain", second="", second_rgb=(1.0, 1.0, 1.0))
         colour = seen["colour"][part.name]
         is_main = part.name == main.name
         shade = min(shades(colour), key=lambda word: np.linalg.norm(np.subtract(rgb_of(word), middle)))
-        parts.append(placed_anew(part, look=in_colour(look, shade if is_main else colour)))
+        parts.append(placed_anew(part, appearance=in_colour(finish, shade if is_main else colour)))
     return replace(assembly, parts=tuple(parts))
 
 
 def recoloured(assembly: Assembly, shade: str) -> Assembly:
     """The part that stands for the whole in another colour, and all that have the same."""
-    old, colour = assembly.parts[main_part(assembly)].look.colour, colour_words()[shade]
+    old, colour = assembly.parts[main_part(assembly)].appearance.colour, colour_words()[shade]
     parts = [
-        placed_anew(part, look=replace(part.look, colour=colour, shade=shade, rgb=rgb_of(shade)))
-        if part.look.colour == old
+        placed_anew(part, appearance=replace(part.appearance, colour=colour, shade=shade, rgb=rgb_of(shade)))
+        if part.appearance.colour == old
         else part
         for part in assembly.parts
     ]

@@ -17,26 +17,29 @@ from neurok.core import Asset
 from neurok.errors import FormatError, NeurokError
 from neurok.generation import sentence_states
 from neurok.generation.attachment import Attached, attach
-from neurok.generation.augmentation import framed, on_plain
-from neurok.generation.context import asked_by, words_of
+from neurok.generation.context import conditioning_of, words_of
 from neurok.generation.edit_request import Reading, read_edit
 from neurok.generation.editing import edited
+from neurok.generation.framing import framed, on_plain
 from neurok.generation.photo import Photo
-from neurok.generation.pictures import SIDE, View, take_pictures
+from neurok.generation.pictures import SIDE, CameraView, take_pictures
 from neurok.generation.request import Request
 from neurok.generation.verb import GENERATE, LIST, LONGEST, GenerateConfig, Generated, check_count, generate, handed_out
+from neurok.generation.word_use import edit_uses
 from neurok.generation.writing import REDRAWING, Generator, Redrawer
 from neurok.hub import load_model
 from neurok.io import load
 
-VIEW = View(azimuth=32.0, elevation=20.0, fov=32.0, margin=0.07, light_turn=40.0, with_sky=False, with_ground=False)
+VIEW = CameraView(
+    azimuth=32.0, elevation=20.0, fov=32.0, margin=0.07, light_turn=40.0, with_sky=False, with_ground=False
+)
 """From where a mesh without a list is looked at: from the front and a little above, as things are photographed."""
 
 SEEN = "The file holds no list of parts: it was only looked at, as a picture."
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class GivenObject:
     """What is given: an object with its list, or one that can only be looked at."""
 
     assembly: Assembly | None
@@ -88,18 +91,18 @@ def vary(
     return [_like(model, given.assembly, text, seed + k, given.notes) for k in range(count)]
 
 
-def read_source(source: str | Path | Asset | Assembly) -> Source:
+def read_source(source: str | Path | Asset | Assembly) -> GivenObject:
     """The list of parts that a source holds, or else a picture of it."""
     if isinstance(source, Assembly):
-        return Source(source)
+        return GivenObject(source)
     asset = source if isinstance(source, Asset) else load(source)
     note = SEEN
     if LIST in asset.provenance:
         try:
-            return Source(assembly_of(json.loads(asset.provenance[LIST])))
+            return GivenObject(assembly_of(json.loads(asset.provenance[LIST])))
         except (FormatError, ValueError, AttributeError, TypeError):
             note = "The list of parts in the file is damaged: it was only looked at, as a picture."
-    return Source(None, looked_at(asset, note), (note,))
+    return GivenObject(None, looked_at(asset, note), (note,))
 
 
 def looked_at(asset: Asset, note: str = SEEN) -> Photo:
@@ -124,7 +127,7 @@ def _read(edit: str) -> Reading:
 
 
 def _redrawer(model: Generator, assembly: Assembly, text: str, seed: int) -> Redrawer:
-    asked = asked_by(words_of([text or full_caption(assembly)]))
+    asked = conditioning_of(words_of([text or full_caption(assembly)]))
     return Redrawer(model, asked, torch.Generator().manual_seed(seed), REDRAWING)
 
 
@@ -134,7 +137,9 @@ def _like(model: Generator, source: Assembly, text: str, seed: int, notes: Seque
     reading = Reading((), (), ())
     if text:
         reading = read_edit(text, sentence_states.language())
-        looks = [replace(c, resizes=(), styles=(), count=None, verb="alter") for c in reading.changes if c.has_look]
+        looks = [
+            replace(c, resizes=(), styles=(), count=None, verb="alter") for c in reading.changes if c.has_appearance
+        ]
         try:
             other = edited(varied.assembly, looks, _redrawer(model, source, text, seed)).assembly
             varied = replace(varied, assembly=other)
@@ -153,4 +158,5 @@ def _changed(
 
 def _handed_out(attached: Attached, reading: Reading, text: str, seed: int, notes: Sequence[str]) -> Generated:
     request = Request(attached.assembly.category, ())
-    return handed_out(attached, text, seed, request, (reading.understood, reading.ignored), notes)
+    words = edit_uses(reading.spans, reading.ignored, attached.assembly)
+    return handed_out(attached, text, seed, request, None, notes, words)

@@ -18,21 +18,25 @@ from neurok.catalogue.appearance import colour_words, rgb_of, shades
 from neurok.catalogue.asset import asset_of
 from neurok.catalogue.captions import full_caption, main_part
 from neurok.catalogue.parts import Assembly
-from neurok.catalogue.prompts import Verdict, judge
+from neurok.catalogue.prompts import PromptVerdict, judge
 from neurok.catalogue.record import assembly_of, record_of
 from neurok.catalogue.vocabulary import CATEGORIES, article
 from neurok.core import Asset
 from neurok.errors import NeurokError
 from neurok.generation import sentence_states
-from neurok.generation.attachment import FAR, Attached
-from neurok.generation.context import Asked, asked_by, words_of
-from neurok.generation.lexicon import Span, can_have, read, split_words
+from neurok.generation.attachment import FAR, Attached, attach
+from neurok.generation.context import Conditioning, conditioning_of, words_of
+from neurok.generation.edit_request import MORE, RESIZES
+from neurok.generation.features import with_features
+from neurok.generation.lexicon import WHOLE, Span, read, split_words
 from neurok.generation.list_drawing import draw_lists, request_for
 from neurok.generation.numbers import WIDTH, part_of
 from neurok.generation.part_list import Lists, PartListModel
 from neurok.generation.photo import Photo, read_photo
-from neurok.generation.request import Request, request_of, strange_noun, understood
+from neurok.generation.request import Request, category_span, request_of, strange_noun
+from neurok.generation.reshaping import resized
 from neurok.generation.silhouettes import colour_of, known_outlines, recoloured, with_appearance_seen
+from neurok.generation.word_use import WordUse, word_uses
 from neurok.generation.writing import REDRAWING, Generator, Redrawer, Written, list_words, rows_of
 from neurok.hub import load_model
 
@@ -82,12 +86,9 @@ class Generated:
     assembly: Assembly
     seed: int
     request: Request
-    verdict: Verdict
-    understood: tuple[str, ...]
-    """Words of the prompt that name something that can be made."""
-
-    ignored: tuple[str, ...]
-    """Words that are in no table; the sentence encoder may still have made something of them."""
+    verdict: PromptVerdict
+    words: tuple[WordUse, ...]
+    """What became of each word; of those in no table the sentence encoder may still have made something."""
 
     moved: float
     """How far parts had to move to meet [shares of the longest side]."""
@@ -97,27 +98,37 @@ class Generated:
 
     notes: tuple[str, ...] = ()
 
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """Words that are in no table."""
+        return tuple(use.word for use in self.words if use.outcome == "unknown")
+
     def report(self) -> dict[str, Any]:
         """Figures for people and programs."""
         parts = [
             {
                 "part": part.name,
                 "count": part.repeat.total,
-                "colour": part.look.colour,
-                "material": part.look.stuff,
+                "colour": part.appearance.colour,
+                "material": part.appearance.visible_material,
                 **({"joint": part.hinge.kind} if part.hinge else {}),
             }
             for part in self.assembly.parts
         ]
-        wishes = self.request.prompt("", self.assembly.category).wishes
-        missed = [wish.part for wish, is_there in zip(wishes, self.verdict.present, strict=True) if not is_there]
+        constraints = self.request.prompt("", self.assembly.category).constraints
+        missed = [
+            constraint.part
+            for constraint, is_there in zip(constraints, self.verdict.present, strict=True)
+            if not is_there
+        ]
         return {
             "category": self.assembly.category,
             "style": list(self.assembly.style),
             "seed": self.seed,
             "parts": parts,
-            "understood": list(self.understood),
+            "understood": [use.word for use in self.words if use.outcome != "unknown"],
             "not_understood": list(self.ignored),
+            "not_done": {use.word: use.reason for use in self.words if use.outcome == "missed"},
             "missing_parts": missed,
             "moved": self.moved,
             "bodies": self.bodies,
@@ -161,7 +172,7 @@ def check_count(count: int) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Ask:
+class PromptReading:
     """A prompt that was read and found to ask for something."""
 
     text: str
@@ -170,14 +181,14 @@ class Ask:
     photo: Photo | None
     notes: tuple[str, ...]
 
-    def batch(self, count: int, text: str | None = None) -> Asked:
+    def batch(self, count: int, text: str | None = None) -> Conditioning:
         """The same prompt, or another text with the same picture, so many times."""
         text = self.text if text is None else text
         words = words_of([text])[0] if split_words(text) else None
         pictures = None
         if self.photo is not None:
             pictures = dict.fromkeys(range(count), self.picture)
-        return asked_by([words] * count, pictures)
+        return conditioning_of([words] * count, pictures)
 
     @property
     def picture(self) -> Float[Tensor, "3 S S"]:
@@ -194,7 +205,7 @@ class Ask:
         return " ".join(word for number, word in enumerate(words) if number not in self.request.bound)
 
 
-def understand(text: str, image: str | Path | Photo | None) -> Ask:
+def understand(text: str, image: str | Path | Photo | None) -> PromptReading:
     """Read a prompt; refuse what asks for nothing that can be made."""
     if len(text) > LONGEST:
         raise NeurokError(
@@ -203,7 +214,7 @@ def understand(text: str, image: str | Path | Photo | None) -> Ask:
         )
     photo = image if image is None or isinstance(image, Photo) else read_photo(image)
     spans = tuple(read(text, sentence_states.language(), WORDS))
-    known, _ = understood(spans)
+    known = any(span.meanings for span in spans)
     possible = f"It can make: {', '.join(CATEGORIES)}; with parts, colours, materials and counts."
     if photo is None and not split_words(text):
         raise NeurokError(f"Nothing was asked for; say what to make with --text or --image. {possible}")
@@ -217,15 +228,17 @@ def understand(text: str, image: str | Path | Photo | None) -> Ask:
     strange = "" if photo is not None or request.category else strange_noun(spans)
     if strange:
         raise NeurokError(f"'{strange}' is nothing that can be made. {possible} Ask in English.")
+    if request.category and category_span(spans) is None:
+        notes.append(f"No word says what it should be; its parts are those of {article(request.category)}.")
     nouns = [span for span in spans if not span.values("part")]
     named = list(dict.fromkeys(m.value for span in nouns for m in span.meanings[:1] if m.kind == "category"))
     if len(named) > 1 and request.category:
         notes.append(f"Several objects are named ({', '.join(named)}); this is {request.category}, one at a time.")
-    return Ask(text, spans, request, photo, tuple(notes))
+    return PromptReading(text, spans, request, photo, tuple(notes))
 
 
 @torch.no_grad()
-def _one(model: Generator, ask: Ask, seed: int, config: GenerateConfig) -> Generated:
+def _one(model: Generator, ask: PromptReading, seed: int, config: GenerateConfig) -> Generated:
     generator = torch.Generator().manual_seed(seed)
     asked = ask.batch(config.lists)
     plain = None if ask.plain is None else ask.batch(config.lists, ask.plain)
@@ -244,11 +257,32 @@ def _one(model: Generator, ask: Ask, seed: int, config: GenerateConfig) -> Gener
         if found[-1].attached.bodies == 1 and found[-1].attached.moved <= config.far:
             break
     best = min((written.attached for written in found), key=lambda attached: attached.apart)
-    best = replace(best, assembly=true_colours(best.assembly, ask.request))
-    return handed_out(best, ask.text, seed, ask.request, understood(ask.spans), ask.notes)
+    best, grown = in_size(replace(best, assembly=true_colours(best.assembly, ask.request)), ask)
+    best = replace(best, assembly=with_features(best.assembly, ask.spans, ask.request))
+    return handed_out(best, ask.text, seed, ask.request, ask.spans, ask.notes, grown=grown)
 
 
-def _scores(lists: Lists, ask: Ask) -> list[float]:
+def in_size(made: Attached, ask: PromptReading) -> tuple[Attached, list[int]]:
+    """The object in the size that was asked for, and the spans that say so: a low bed, a bench with long legs.
+
+    Words of size that are shapes of that category (a tall vase) are choices of the list already.
+    """
+    grown, targets = list[int](), dict(ask.request.targets)
+    for k, span in enumerate(ask.spans):
+        after = (targets[one.start] for one in ask.spans[k:] if one.clause == span.clause and one.start in targets)
+        target = next(after, WHOLE)
+        named = tuple(n for n, part in enumerate(made.assembly.parts) if part.name == target)
+        if span.words[0] in RESIZES and (named or target == WHOLE) and len(span.words) == 1:
+            if span.meanings and not word_uses([span], ask.request, made.assembly)[0].reason:
+                continue
+            dimension, sign = RESIZES[span.words[0]]
+            other = attach(resized(made.assembly, named, dimension, MORE**sign))
+            made = replace(other, moved=max(other.moved, made.moved))
+            grown.append(span.start)
+    return made, grown
+
+
+def _scores(lists: Lists, ask: PromptReading) -> list[float]:
     """How good lists are: what they have of what was asked for, less what had to be forced into them."""
     sketches = [sketch_of(lists, k) for k in range(len(lists.whole))]
     forced = [0] * len(sketches) if lists.forced is None else lists.forced.tolist()
@@ -258,14 +292,14 @@ def _scores(lists: Lists, ask: Ask) -> list[float]:
 
 
 @torch.no_grad()
-def categories_seen(model: Generator, ask: Ask) -> dict[str, float]:
+def categories_seen(model: Generator, ask: PromptReading) -> dict[str, float]:
     """Logarithms of how probable it is that a picture shows each category: as its reader says, or else the list."""
     if model.reader is not None and ask.photo is not None:
         return model.reader.categories(ask.picture)
     return _first_words(model.part_list, ask)
 
 
-def _first_words(model: PartListModel, ask: Ask) -> dict[str, float]:
+def _first_words(model: PartListModel, ask: PromptReading) -> dict[str, float]:
     """What the list would begin with."""
     context, bias = model.context(ask.batch(1))
     place = model.places(model.start.expand(1, 1, -1), context, bias)[:, -1]
@@ -273,7 +307,7 @@ def _first_words(model: PartListModel, ask: Ask) -> dict[str, float]:
     return dict(zip(model.whole.fields[0].words, scores.tolist(), strict=True))
 
 
-def _alike(model: Generator, ask: Ask, seed: int, config: GenerateConfig) -> Generated:
+def _alike(model: Generator, ask: PromptReading, seed: int, config: GenerateConfig) -> Generated:
     """An object like the one in a picture: a variation of a known one, by outline and category, in its colour."""
     assert ask.photo is not None
     pixels = ask.photo.pixels
@@ -285,7 +319,7 @@ def _alike(model: Generator, ask: Ask, seed: int, config: GenerateConfig) -> Gen
     else:
         seen = with_appearance_seen(varied.assembly, model.reader, ask.picture)
     varied = replace(varied, assembly=seen)
-    return handed_out(varied, ask.text, seed, ask.request, understood(ask.spans), ask.notes)
+    return handed_out(varied, ask.text, seed, ask.request, ask.spans, ask.notes)
 
 
 def true_colours(assembly: Assembly, request: Request, far: float = 0.12) -> Assembly:
@@ -299,12 +333,12 @@ def true_colours(assembly: Assembly, request: Request, far: float = 0.12) -> Ass
     for part in assembly.parts:
         said = request_for(request, part.name, main, before[part.name])
         before[part.name] += part.repeat.total
-        look, word = part.look, "" if said is None else said.shade
-        if not word or colour_words()[word] != look.colour:
-            apart = {w: float(np.linalg.norm(np.subtract(rgb_of(w), look.rgb))) for w in shades(look.colour)}
+        finish, word = part.appearance, "" if said is None else said.shade
+        if not word or colour_words()[word] != finish.colour:
+            apart = {w: float(np.linalg.norm(np.subtract(rgb_of(w), finish.rgb))) for w in shades(finish.colour)}
             nearest = min(apart, key=apart.__getitem__)
             word = nearest if apart[nearest] > far else ""
-        parts.append(replace(part, look=replace(look, shade=word, rgb=rgb_of(word))) if word else part)
+        parts.append(replace(part, appearance=replace(finish, shade=word, rgb=rgb_of(word))) if word else part)
     return replace(assembly, parts=tuple(parts))
 
 
@@ -313,29 +347,38 @@ def handed_out(
     text: str,
     seed: int,
     request: Request,
-    words: tuple[Sequence[str], Sequence[str]],
+    spans: Sequence[Span] | None,
     notes: Sequence[str] = (),
+    words: Sequence[WordUse] = (),
+    grown: Sequence[int] = (),
 ) -> Generated:
-    """What is known of an object whose parts meet; ``words`` that were understood, and others."""
-    met, known, unknown = attached.assembly, *words
-    asset, assembly = listed_asset(replace(met, name=f"{met.category} {seed}"), text)
+    """What is known of an object whose parts meet; ``words`` where the prompt is no description but an edit."""
+    met = replace(attached.assembly, name=f"{attached.assembly.category} {seed}")
+    words = tuple(words) if spans is None else word_uses(spans, request, met, grown)
+    asset, assembly = listed_asset(met, text, words)
     verdict = judge(assembly, request.prompt(text, assembly.category))
-    told = (*notes, *request.notes, *_short_of(request, verdict, assembly))
+    if spans and not request.category:
+        notes = (*notes, f"No word says what it should be; this is {article(assembly.category)}.")
+    reasons = dict.fromkeys(use.reason for use in words if use.reason)
     effort = (attached.moved, attached.bodies)
-    return Generated(asset, assembly, seed, request, verdict, tuple(known), tuple(unknown), *effort, told)
+    return Generated(asset, assembly, seed, request, verdict, words, *effort, (*notes, *request.notes, *reasons))
 
 
-def listed_asset(assembly: Assembly, prompt: str) -> tuple[Asset, Assembly]:
+def listed_asset(assembly: Assembly, prompt: str, words: Sequence[WordUse] = ()) -> tuple[Asset, Assembly]:
     """The object for files, which holds its own list of parts, and the object just as it is read from there."""
     record = record_of(assembly)
     assembly = assembly_of(record)
-    return asset_of(assembly, {"source": "neurok generate", "prompt": prompt, LIST: json.dumps(record)}), assembly
+    about = {"source": "neurok generate", "prompt": prompt, LIST: json.dumps(record)}
+    for outcome, name in (("unknown", "prompt_words_not_understood"), ("missed", "prompt_words_not_done")):
+        some = [use.word for use in words if use.outcome == outcome]
+        about |= {name: ", ".join(some)} if some else {}
+    return asset_of(assembly, about), assembly
 
 
-def fitness(assembly: Assembly, ask: Ask) -> float:
+def fitness(assembly: Assembly, ask: PromptReading) -> float:
     """How much of what was asked for a list has: each wish counts one."""
     verdict = judge(assembly, ask.request.prompt(ask.text, assembly.category))
-    return float(verdict.category) + sum(verdict.held)
+    return float(verdict.category) + sum(verdict.satisfied)
 
 
 def agreement(sketches: Sequence[Assembly]) -> list[float]:
@@ -344,7 +387,7 @@ def agreement(sketches: Sequence[Assembly]) -> list[float]:
         Counter(
             word
             for part in one.parts
-            for word in (part.name, (part.name, part.look.colour), (part.name, part.look.material))
+            for word in (part.name, (part.name, part.appearance.colour), (part.name, part.appearance.material))
         )
         for one in sketches
     ]
@@ -358,24 +401,3 @@ def sketch_of(lists: Lists, number: int) -> Assembly:
     """The object of a list without numbers, enough to judge words."""
     whole, parts = list_words(lists, number)
     return Assembly(whole["category"], tuple(part_of(words, np.zeros(WIDTH), 1.0) for words in parts))
-
-
-def _short_of(request: Request, verdict: Verdict, assembly: Assembly) -> list[str]:
-    """What was asked for and is not there, and what there is instead."""
-    category = assembly.category
-    merged = request.prompt("", category).wishes
-    notes, missing = [], set()
-    if request != Request("", ()) and not request.category:
-        notes.append(f"No word says what it should be; this is {article(category)}.")
-    for wish, there in zip(merged, verdict.present, strict=True):
-        if not there:
-            missing.add(wish.part)
-            known = can_have(category, wish.part)
-            why = "though one was asked for" if known else f"it is not made with one as {article(category)}"
-            notes.append(f"There is no {wish.part} on it, {why}.")
-    for wish, right in zip([w for w in merged if w.count is not None], verdict.counts, strict=True):
-        if not right and wish.part not in missing:
-            total = sum(part.repeat.total for part in assembly.parts if part.name == wish.part)
-            notes.append(f"{wish.count} of {wish.part} were asked for, it has {total}.")
-    unwanted = [name for name in request.without if any(part.name == name for part in assembly.parts)]
-    return notes + [f"It has {article(name)}, though none was wanted." for name in unwanted]

@@ -15,16 +15,16 @@ from torch import Tensor, nn
 from neurok.catalogue.parts import Assembly, Part
 from neurok.errors import NeurokError
 from neurok.generation.attachment import ROUGH, Attached, attach, meeting
-from neurok.generation.context import Asked, ContextConfig
+from neurok.generation.context import Conditioning, ContextConfig
 from neurok.generation.fields import (
     PARTS,
     Field,
+    appearance_fields,
     build_fields,
     can_be_listed,
+    choice_words,
     chosen,
-    look_fields,
     part_words,
-    said,
     whole_fields,
     whole_words,
 )
@@ -78,7 +78,7 @@ class Generator(nn.Module):
         return Standard(self.flow.mean.numpy().astype(np.float64), self.flow.spread.numpy().astype(np.float64))
 
     @torch.no_grad()
-    def fill(self, lists: Lists, asked: Asked, generator: torch.Generator) -> Written:
+    def fill(self, lists: Lists, asked: Conditioning, generator: torch.Generator) -> Written:
         """The object of a list."""
         words = list_words(lists, 0)[1]
         _, used = self.numbers(lists, words)
@@ -87,7 +87,7 @@ class Generator(nn.Module):
         return Written(attach(self.assembly_of(lists, rows)), lists, rows)
 
     @torch.no_grad()
-    def refine(self, written: Written, asked: Asked, generator: torch.Generator) -> Written:
+    def refine(self, written: Written, asked: Conditioning, generator: torch.Generator) -> Written:
         """The object written anew from where its parts meet, so that the others follow those that were moved."""
         lists, met = written.lists, written.attached.assembly
         given, used = self.numbers(lists, list_words(lists, 0)[1], met.parts, scale_of(met))
@@ -145,9 +145,9 @@ def list_words(lists: Lists, number: int) -> tuple[dict[str, str], list[dict[str
     """The words of the whole and of each part of one object of a batch."""
     parts = []
     for part in range(int(lists.count[number])):
-        words = said(build_fields(), lists.build[number, part].tolist())
-        parts.append({**words, **said(look_fields(), lists.look[number, part].tolist())})
-    return said(whole_fields(), lists.whole[number].tolist()), parts
+        words = choice_words(build_fields(), lists.build[number, part].tolist())
+        parts.append({**words, **choice_words(appearance_fields(), lists.look[number, part].tolist())})
+    return choice_words(whole_fields(), lists.whole[number].tolist()), parts
 
 
 def rows_of(lists: Lists, number: int) -> Lists:
@@ -186,7 +186,7 @@ class Redrawer:
     """Draws some of an object anew with the networks and keeps the rest: near variations, single parts, new parts."""
 
     def __init__(
-        self, model: Generator, asked: Asked, generator: torch.Generator, config: RedrawingConfig = REDRAWING
+        self, model: Generator, asked: Conditioning, generator: torch.Generator, config: RedrawingConfig = REDRAWING
     ) -> None:
         self.model, self.asked, self.generator, self.config = model, asked, generator, config
 
@@ -229,7 +229,8 @@ class Redrawer:
         }
         new = self.model.assembly_of(lists, self.model.flow.sample(lists, self.asked, used, self.generator, **start)[0])
         parts = [
-            replace(part, look=old.look, style=old.style) for part, old in zip(new.parts, assembly.parts, strict=True)
+            replace(part, appearance=old.appearance, style=old.style)
+            for part, old in zip(new.parts, assembly.parts, strict=True)
         ]
         return replace(assembly, parts=tuple(parts))
 
@@ -241,7 +242,7 @@ class Redrawer:
         fresh = self._numbers(words, assembly, set(numbers), scale_of(assembly))
         parts = list(assembly.parts)
         for number in numbers:
-            parts[number] = replace(fresh[number], look=parts[number].look)
+            parts[number] = replace(fresh[number], appearance=parts[number].appearance)
         return replace(assembly, parts=tuple(parts))
 
     @torch.no_grad()
@@ -252,12 +253,12 @@ class Redrawer:
         context, bias = model.context(self.asked)
         place = model.places(before, context, bias)[:, -1]
         build = model.build.draw(place, LIST_WARMTH, self.generator, _only({"name": (name,)}, number))
-        own = said(build_fields(), build[0].tolist())
+        own = choice_words(build_fields(), build[0].tolist())
         if own["hinge"]:
             own |= {"mirror": "", "count": "1"}
         inputs = torch.cat([before, model.build.embed(build)[:, None]], dim=1)
-        look = model.look.draw(model.places(inputs, context, bias)[:, -1], LIST_WARMTH, self.generator)
-        own |= said(look_fields(), look[0].tolist())
+        finish = model.look.draw(model.places(inputs, context, bias)[:, -1], LIST_WARMTH, self.generator)
+        own |= choice_words(appearance_fields(), finish[0].tolist())
         for word in words[number:]:
             if word["parent"] and int(word["parent"]) >= number:
                 word["parent"] = str(int(word["parent"]) + 1)
@@ -295,7 +296,7 @@ class Redrawer:
         model = self.model.part_list
         place = model.places(self._before(assembly, words, number), *model.context(self.asked))[:, -1]
         build = model.build.draw(place, LIST_WARMTH, self.generator, _only(fixed, number))
-        return {**old, **said(build_fields(), build[0].tolist())}
+        return {**old, **choice_words(build_fields(), build[0].tolist())}
 
     def _before(self, assembly: Assembly, words: list[dict[str, str]], number: int) -> Float[Tensor, "1 N W"]:
         """The sequence up to a part."""
@@ -303,7 +304,7 @@ class Redrawer:
         rows = [model.start, model.whole.embed(torch.tensor(chosen(whole_fields(), whole_words(assembly))))]
         for word in words[:number]:
             rows.append(model.build.embed(torch.tensor(chosen(build_fields(), word))))
-            rows.append(model.look.embed(torch.tensor(chosen(look_fields(), word))))
+            rows.append(model.look.embed(torch.tensor(chosen(appearance_fields(), word))))
         return torch.stack(rows)[None]
 
     def _numbers(
@@ -324,7 +325,7 @@ class Redrawer:
         return stack_lists(
             [chosen(whole_fields(), whole_words(assembly))],
             [[chosen(build_fields(), word) for word in words]],
-            [[chosen(look_fields(), word) for word in words]],
+            [[chosen(appearance_fields(), word) for word in words]],
         )
 
 

@@ -172,7 +172,7 @@ class JointTree:
         self, pose: Float[np.ndarray, "4 4"], xi: Float[np.ndarray, "B 6"]
     ) -> tuple[Float[np.ndarray, "B 4 4"], Float[np.ndarray, "B 6 4 4"]]:
         """Transform of the free base and its screws: shifts along the world's axes, then turns about x, y', z''."""
-        from neurok.geometry.free_base import free_base
+        from neurok.geometry.loops import free_base
 
         center = np.zeros(3) if self.center is None else self.center
         frames, screws = np.zeros((len(xi), 4, 4)), np.zeros((len(xi), 6, 4, 4))

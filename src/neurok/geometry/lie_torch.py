@@ -8,8 +8,6 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from neurok.geometry.joint_tree import JointTree
-
 SMALL = 0.05
 """Squared angles below this use power series, where the quotients would lose digits or their derivatives."""
 
@@ -47,11 +45,6 @@ def _series(square: Float[Tensor, "*B"], first: int) -> Float[Tensor, "*B"]:
     for n in reversed(range(TERMS)):
         out = (-1) ** n / factorial(2 * n + first) + square * out
     return out
-
-
-def rotation_matrix(vectors: Float[Tensor, "*B 3"]) -> Float[Tensor, "*B 3 3"]:
-    """Rotations of rotation vectors, smooth at zero."""
-    return exponential(torch.cat([vectors, torch.zeros_like(vectors)], dim=-1))[0]
 
 
 @torch.no_grad()
@@ -100,16 +93,3 @@ def quaternion_product(a: Float[Tensor, "*B 4"], b: Float[Tensor, "*B 4"]) -> Fl
     aw, av, bw, bv = a[..., :1], a[..., 1:], b[..., :1], b[..., 1:]
     real = aw * bw - (av * bv).sum(dim=-1, keepdim=True)
     return torch.cat([real, aw * bv + bw * av + torch.linalg.cross(av, bv)], dim=-1)
-
-
-def joint_nodes(tree: JointTree, q: Float[Tensor, "*B J"]) -> Float[Tensor, "*B N 4 4"]:
-    """Rigid motion of every node of a tree on a fixed base from rest, in the object's frame."""
-    basis = torch.stack([torch.ones_like(q), q.sin(), q.cos(), q], dim=-1)
-    local = (basis[..., None, :] @ torch.as_tensor(tree.curves).to(q)).unflatten(-1, (4, 4))[..., 0, :, :]
-    out = torch.eye(4).to(q).expand(*q.shape[:-1], 1, 4, 4)
-    row = torch.zeros(tree.joint_count + 1, dtype=torch.int64, device=q.device)
-    for level in tree.levels:
-        moved = out[..., row[level.parents], :, :] @ local[..., level.joints, :, :]
-        row[level.nodes] = torch.arange(moved.shape[-3], device=q.device) + out.shape[-3]
-        out = torch.cat([out, moved], dim=-3)
-    return out[..., row, :, :]

@@ -39,7 +39,7 @@ def cut_patches(
 ) -> Int[np.ndarray, " F"]:
     """A patch for each face, numbered from 0. Faces that share no edge are never of one patch unless others join
     them; vertices at one place count as one."""
-    pairs, bends, lengths = _bends(vertices, faces)
+    pairs, bends, lengths = edge_bends(vertices, faces)
     labels = _joined(len(faces), pairs[np.abs(bends) < config.flat])
     count = int(labels.max(initial=0)) + 1
     areas = np.bincount(labels, face_areas(vertices, faces), count)
@@ -47,7 +47,7 @@ def cut_patches(
     return _merged(labels, areas / max(float(areas.sum()), 1e-300), pairs, prices, lengths, config)
 
 
-def _bends(
+def edge_bends(
     vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]
 ) -> tuple[Int[np.ndarray, "E 2"], Float[np.ndarray, " E"], Float[np.ndarray, " E"]]:
     """Pairs of faces that share an edge, by how much the surface bends there (inward is negative), and its length."""

@@ -65,9 +65,9 @@ def farthest_points(points: Float[np.ndarray, "N D"], count: int, start: int = 0
         raise NeurokError(f"{count} farthest points were asked of {len(points)} points.")
     chosen = np.empty(count, dtype=np.int64)
     if points.dtype == np.float64 and count * len(points) > LARGE:
-        from neurok.geometry.farthest import choose
+        from neurok.geometry.loops import choose_farthest
 
-        choose(np.ascontiguousarray(points), start, chosen)
+        choose_farthest(np.ascontiguousarray(points), start, chosen)
         return chosen
     nearest = np.full(len(points), np.inf)
     current = start

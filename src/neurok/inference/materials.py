@@ -1,26 +1,28 @@
-"""What an object is probably made of: names, looks and shapes are weighed once, for each region.
+"""What an object is probably made of: names, appearance and shape are weighed once, for each region.
 
 Every source of evidence gives log-odds to the materials of the library; they are added to the prior and normalised
-(naive Bayes). What nothing is known about is stiff: no look or shape alone makes a thing soft.
+(naive Bayes), and the scores are divided by a temperature that makes the probabilities hold on labelled sets. What
+nothing is known about is stiff: neither appearance nor shape alone makes a thing soft.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Float
 
 from neurok.core import Asset, Material, MaterialField, Mesh
 from neurok.core.material_library import library
-from neurok.core.select import Region, regions_of, select_stuff
+from neurok.core.select import Region, regions_of, select_region
 from neurok.errors import NeurokError
-from neurok.geometry.operators import closed_components, face_areas
-from neurok.geometry.topology import face_components
-from neurok.inference.material_looks import look_words, shape_words
-from neurok.inference.material_words import evidence, odds_of, read_name
+from neurok.geometry.operators import face_areas
+from neurok.inference.material_appearance import appearance_words, shape_words
+from neurok.inference.material_words import evidence, nouns_of, odds_of, read_name
+from neurok.inference.things import Identity, identify, toy
 
 
 @dataclass(frozen=True)
@@ -34,24 +36,27 @@ class ProposalConfig:
     """A word in the name of the part."""
 
     object: float = 0.7
-    """A word in the name of the object or its category: a sofa has legs, too."""
+    """A word in the name of an object of several regions, or in its category: a sofa has legs, too."""
 
-    stuff: float = 1.5
+    material_word: float = 1.5
     """A word for a material, beside one for a thing that is usually made of it."""
 
-    object_stuff: float = 0.25
-    """The same in the name of the object: an iron bed has a mattress."""
+    object_material_word: float = 0.25
+    """The same in the name of an object of several regions: an iron bed has a mattress."""
 
-    told: float = 0.5
+    closed_shape: float = 0.3
+    """Shape, of an object of one region whose name says what it is: a scan is one closed surface whatever it shows."""
+
+    temperature: float = 0.8
+    """Of the scores, for which labelled surfaces are likeliest (docs/materials.md)."""
+
+    least_reason: float = 0.5
     """Log-odds from which a piece of evidence is named in the reason."""
 
     alternatives: int = 3
 
 
 PROPOSAL = ProposalConfig()
-
-STIFF = 1e8
-"""Young's modulus [Pa] above which a material does not bend visibly: wood, metal, glass, hard plastics."""
 
 BY_HAND = "set by hand"
 """Reason of a material that somebody named."""
@@ -73,10 +78,6 @@ class Proposal:
     """Other materials and their probabilities."""
 
     @property
-    def is_soft(self) -> bool:
-        return self.material.young <= STIFF
-
-    @property
     def is_known(self) -> bool:
         """Whether somebody said so, in the file or by hand."""
         return self.reason in (BY_HAND, IN_FILE)
@@ -88,10 +89,20 @@ class Proposals:
 
     mesh: Mesh
     items: tuple[Proposal, ...]
+    identity: Identity | None = None
+    """What the object was recognised as."""
+
+    stated: MaterialField | None = None
+    """What a file says, with numbers that vary within a region."""
 
     @cached_property
     def field(self) -> MaterialField:
         """The proposed materials over the mesh."""
+        if self.stated is not None:
+            found = self.stated
+            for item in self.items:
+                found = found if item.reason == IN_FILE else found.with_part(item.region.vertices, item.material)
+            return found
         used = list(dict.fromkeys(item.material for item in self.items))
         ids = np.zeros(self.mesh.vertex_count, dtype=np.int64)
         for item in self.items:
@@ -103,24 +114,35 @@ class Proposals:
         surfaces = (surface.name for surface in self.mesh.surfaces)
         return name in {"all", *(item.region.name for item in self.items), *self.mesh.part_names, *surfaces}
 
-    def with_material(self, part: str, stuff: Material, reason: str = BY_HAND) -> Proposals:
+    def with_material(self, part: str, material: Material, reason: str = BY_HAND) -> Proposals:
         """The same with a part, a surface or ``all`` set by hand.
 
         Raises:
             NeurokError: If there is no such part, or it is only a piece of one.
         """
         chosen = np.zeros(self.mesh.vertex_count, dtype=bool)
-        chosen[select_stuff(self.mesh, part)] = True
+        chosen[select_region(self.mesh, part)] = True
         hit = [len(item.region.vertices) > 0 and bool(chosen[item.region.vertices].all()) for item in self.items]
         if not any(hit):
             raise NeurokError(f"{part!r} is only a piece of a part; materials are set for whole parts or surfaces.")
-        items = (
-            Proposal(item.region, stuff, 1.0, reason) if set_now else item
+        items = tuple(
+            Proposal(item.region, material, 1.0, reason) if set_now else item
             for item, set_now in zip(self.items, hit, strict=True)
         )
-        return Proposals(self.mesh, tuple(items))
+        return Proposals(self.mesh, items, self._identity_of(items), self.stated)
 
-    def told(self) -> dict[str, dict[str, Any]]:
+    def with_field(self, field: MaterialField) -> Proposals:
+        """The same with the materials of a file."""
+        items = tuple(_in_file(item.region, field) for item in self.items)
+        return Proposals(self.mesh, items, self._identity_of(items), field)
+
+    def _identity_of(self, items: tuple[Proposal, ...]) -> Identity | None:
+        """What the object is, unless somebody says that it is made otherwise than such things are."""
+        family = lambda item: library()[item.material.name].family if item.material.name in library() else ""  # noqa: E731
+        same = all(family(new) == family(old) for new, old in zip(items, self.items, strict=True))
+        return self.identity if same else None
+
+    def records(self) -> dict[str, dict[str, Any]]:
         """Confidence and reason of each region, by its name."""
         return {
             item.region.name: {"confidence": round(item.confidence, 3), "reason": item.reason} for item in self.items
@@ -129,49 +151,9 @@ class Proposals:
 
 def soft_share(mesh: Mesh, field: MaterialField) -> float:
     """Share of the surface that is made of something soft."""
-    soft = (field.young <= STIFF)[mesh.faces].all(axis=1)
+    soft = field.is_soft[mesh.faces].all(axis=1)
     areas = face_areas(mesh.vertices, mesh.faces)
     return float((areas * soft).sum() / max(float(areas.sum()), 1e-300))
-
-
-WALLS = {
-    # family or material: (volume by area from which on it is hollow, usual wall of sheets, mouldings, boards) [m]
-    "metal": (0.008, 0.0015),
-    "plastic": (0.006, 0.0025),
-    "ceramic": (0.012, 0.006),
-    "glass": (0.010, 0.004),
-    "wood": (0.030, 0.018),
-    "paper": (0.003, 0.002),
-    "rubber": (0.015, 0.008),
-    **dict.fromkeys(("marble", "granite", "concrete", "brick", "plaster"), (np.inf, 0.0)),
-}
-"""Closed surfaces of files are solid inside; things of these families are hollow where they are thicker than this."""
-
-
-def hollowed(mesh: Mesh, field: MaterialField, guessed: Bool[np.ndarray, " V"]) -> MaterialField:
-    """The field in which closed pieces that would be hollow in life weigh what their walls weigh.
-
-    Only vertices whose material was guessed count: what somebody names is as solid as its surface says.
-    """
-    piece = face_components(mesh.vertices, mesh.faces, mesh.face_parts)
-    areas = np.bincount(piece, face_areas(mesh.vertices, mesh.faces)) * mesh.unit**2
-    corners = mesh.vertices[mesh.faces] - mesh.vertices.mean(axis=0)
-    volumes = np.abs(np.bincount(piece, np.linalg.det(corners) / 6.0)) * mesh.unit**3
-    closed = closed_components(mesh.vertices, mesh.faces, piece)
-    materials, ids = list(field.materials), field.ids.copy()
-    for number in np.flatnonzero(closed):
-        vertices = np.unique(mesh.faces[piece == number])
-        vertices = vertices[guessed[vertices]]
-        for kind in np.unique(field.ids[vertices]):
-            made_of = field.materials[kind]
-            known = library().get(made_of.name)
-            family = WALLS.get("" if known is None else known.family, (np.inf, 0.0))
-            limit, wall = WALLS.get(made_of.name, family)
-            if volumes[number] > limit * areas[number]:
-                thinner = replace(made_of, density=made_of.density * wall * areas[number] / volumes[number])
-                materials.append(thinner)
-                ids[vertices[field.ids[vertices] == kind]] = len(materials) - 1
-    return MaterialField(tuple(materials), ids)
 
 
 def propose(asset: Asset, *, names: bool = True, config: ProposalConfig = PROPOSAL) -> Proposals:
@@ -179,14 +161,27 @@ def propose(asset: Asset, *, names: bool = True, config: ProposalConfig = PROPOS
 
     Args:
         asset: The object.
-        names: Whether words in names are read; without them only looks and shapes count.
+        names: Whether words in names are read; without them only appearance and shape count.
         config: How much each source counts.
     """
-    mesh = asset.mesh
+    mesh, regions = asset.mesh, regions_of(asset.mesh)
     words = [mesh.name, asset.provenance.get("category", "")] if names else []
-    own = asset.materials if asset.materials is not None and len(asset.materials.ids) == mesh.vertex_count else None
-    items = [_in_file(r, own) if own is not None else _propose(mesh, r, words, names, config) for r in regions_of(mesh)]
-    return Proposals(mesh, tuple(items))
+    identity = _identity(mesh, regions, words) if names else None
+    stated = asset.materials if asset.materials is not None and len(asset.materials.ids) == mesh.vertex_count else None
+    if stated is not None:
+        items = [_in_file(region, stated) for region in regions]
+    else:
+        seen = _Seen(mesh, words if names else None, identity, len(regions) == 1, config)
+        items = [seen.propose(region) for region in regions]
+    return Proposals(mesh, tuple(items), identity, stated)
+
+
+def _identity(mesh: Mesh, regions: Sequence[Region], words: Sequence[str]) -> Identity | None:
+    """What the object is: its own name says so, or its category, or the name of its largest region."""
+    largest = max(regions, key=lambda region: len(region.faces))
+    names = [*words, largest.part, "" if largest.surface is None else largest.surface.name]
+    longest = float(np.ptp(mesh.vertices[mesh.faces].reshape(-1, 3), axis=0).max()) * mesh.unit
+    return identify((nouns_of(name) for name in names), longest)
 
 
 def _in_file(region: Region, field: MaterialField) -> Proposal:
@@ -195,44 +190,72 @@ def _in_file(region: Region, field: MaterialField) -> Proposal:
     return Proposal(region, field.materials[int(np.argmax(ids))], 1.0, IN_FILE)
 
 
-def _propose(mesh: Mesh, region: Region, words: list[str], names: bool, config: ProposalConfig) -> Proposal:
-    """All evidence on one region, added up."""
-    found = _evidence(mesh, region, words, names, config)
-    score = odds_of(evidence()["prior"]) + sum((odds for _, odds in found), np.zeros(len(library())))
-    probability = np.exp(score - score.max())
-    probability /= probability.sum()
-    order = np.argsort(-probability, kind="stable")
-    known = list(library())
-    soft = np.array([library()[name].material.young <= STIFF for name in known])
-    believed = soft == (float(probability[soft].sum()) > 0.5)  # soft or stiff is decided first: it matters most
-    best = int(next(i for i in order if believed[i]))
-    others = tuple((known[i], round(float(probability[i]), 3)) for i in order if i != best)[: config.alternatives]
-    stuff = library()[known[best]].material
-    return Proposal(region, stuff, float(probability[best]), _reason(found, best, config), others)
+Evidence = list[tuple[str, Float[np.ndarray, " M"]]]
+"""What was observed, in words, and the log-odds that it gives to each material."""
 
 
-def _evidence(
-    mesh: Mesh, region: Region, words: list[str], names: bool, config: ProposalConfig
-) -> list[tuple[str, Float[np.ndarray, " M"]]]:
-    """What is seen, and the log-odds that it gives; each meaning counts once, where it counts most."""
-    out: dict[str, tuple[str, Float[np.ndarray, " M"]]] = {}
-    if names:
-        look = region.surface.name if region.surface is not None else ""
-        places = [(look, config.surface, "surface"), (region.part, config.part, "part")]
-        places += [(name, config.object, "object") for name in words]
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """What all regions of an object share while they are weighed."""
+
+    mesh: Mesh
+    names: Sequence[str] | None
+    """Of the object and its category; ``None`` where no names are read."""
+
+    identity: Identity | None
+    is_alone: bool
+    """Whether the object has one region, so that its name is that of the region."""
+
+    config: ProposalConfig
+
+    def propose(self, region: Region) -> Proposal:
+        """All evidence on one region, added up."""
+        found, config = self._evidence(region), self.config
+        score = odds_of(evidence()["prior"]) + sum((odds for _, odds in found), np.zeros(len(library())))
+        probability = np.exp((score - score.max()) / config.temperature)
+        probability /= probability.sum()
+        order = np.argsort(-probability, kind="stable")
+        known = list(library())
+        soft = np.array([library()[name].material.is_soft for name in known])
+        believed = soft == (float(probability[soft].sum()) > 0.5)  # soft or stiff is decided first: it matters most
+        best = int(next(i for i in order if believed[i]))
+        others = tuple((known[i], round(float(probability[i]), 3)) for i in order if i != best)[: config.alternatives]
+        material = library()[known[best]].material
+        return Proposal(region, material, float(probability[best]), _reason(found, best, config), others)
+
+    def _evidence(self, region: Region) -> Evidence:
+        """What is seen of a region; each meaning counts once, where it counts most."""
+        out: dict[str, tuple[str, Float[np.ndarray, " M"]]] = {}
+        if self.names is not None:
+            out |= self._of_names(region, self.names)
+        for word in appearance_words(self.mesh, region):
+            out[f"looks {word}"] = (f"it looks {word}", odds_of(evidence()["appearance"][word]))
+        weight = self.config.closed_shape if self.is_alone and self.identity is not None else 1.0
+        for word, share in shape_words(self.mesh, region):
+            out[f"is {word}"] = (f"it is {word}", weight * share * odds_of(evidence()["shapes"][word]))
+        return list(out.values())
+
+    def _of_names(self, region: Region, names: Sequence[str]) -> dict[str, tuple[str, Float[np.ndarray, " M"]]]:
+        config, out = self.config, {}
+        surface = region.surface.name if region.surface is not None else ""
+        places = [(surface, config.surface, "surface"), (region.part, config.part, "part")]
+        places += [(name, config.surface if self.is_alone else config.object, "object") for name in names]
         for name, weight, place in places:
-            for said in read_name(name):
-                stuff = (config.object_stuff / weight if place == "object" else 1.0) * config.stuff
-                scale = weight * said.trust * (stuff if said.is_stuff else 1.0)
-                out.setdefault(said.meaning, (f"the {place} is called '{said.word}'", scale * said.odds))
-    for word in look_words(mesh, region):
-        out[f"looks {word}"] = (f"it looks {word}", odds_of(evidence()["looks"][word]))
-    for word, share in shape_words(mesh, region):
-        out[f"is {word}"] = (f"it is {word}", share * odds_of(evidence()["shapes"][word]))
-    return list(out.values())
+            for found in read_name(name, whole=self.is_alone or place == "object", exact=place == "object"):
+                meaning, scale = found.meaning, weight * found.trust
+                if meaning.thing is not None and self.identity is not None and self.identity.excludes(meaning.thing):
+                    continue
+                if meaning.kind == "material":
+                    aside = place == "object" and not self.is_alone
+                    scale *= config.material_word * (config.object_material_word / weight if aside else 1.0)
+                out.setdefault(meaning.name, (f"the {place} is called '{found.word}'", scale * meaning.odds))
+        if self.identity is not None and self.identity.is_toy:
+            reason = f"it is a toy, by '{self.identity.word}' and its size"
+            out.setdefault(toy().name, (reason, odds_of(toy().made_of)))
+        return out
 
 
-def _reason(found: list[tuple[str, Float[np.ndarray, " M"]]], best: int, config: ProposalConfig) -> str:
+def _reason(found: Evidence, best: int, config: ProposalConfig) -> str:
     """What spoke for the winner, the strongest first."""
-    spoke = sorted((pair for pair in found if pair[1][best] >= config.told), key=lambda pair: -pair[1][best])
+    spoke = sorted((pair for pair in found if pair[1][best] >= config.least_reason), key=lambda pair: -pair[1][best])
     return "; ".join(dict.fromkeys(words for words, _ in spoke)) or "nothing is known, so something stiff"

@@ -16,7 +16,9 @@ import numpy as np
 from jaxtyping import Int
 
 from neurok.bodyplan.bodies import MOST_PIECES, find_parts, merge_components
-from neurok.bodyplan.config import LIKELY, SIMULATED, STILL
+from neurok.bodyplan.config import SIMULATED, STILL
+from neurok.bodyplan.contacts import contact_graph, find_base
+from neurok.bodyplan.feasibility import Feasibility
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.plan import BodyPlan, Origin, PlannedBody, connected_pieces, with_bodies
 from neurok.bodyplan.search import Search, search_joints
@@ -24,39 +26,33 @@ from neurok.core import Asset, Mesh
 from neurok.errors import NeurokError
 from neurok.geometry.operators import face_areas
 from neurok.hub import has_weights, load_model
+from neurok.inference.evidence import (
+    CALIBRATION,
+    SEARCHED,
+    SEEN,
+    UNASKED,
+    Evidence,
+    driven_evidence,
+    gather_evidence,
+    searched_evidence,
+)
 
 if TYPE_CHECKING:
     from neurok.inference.prior import LearnedPrior
     from neurok.learned.deformation.handles import HandleModel
     from neurok.learned.ensemble import Ensemble
     from neurok.learned.grouping import Grouper, Groups
-    from neurok.learned.joints import Prediction
+    from neurok.learned.views.network import ViewModel
+    from neurok.learned.views.source import SeenObject
 
 Method = Literal["auto", "learned", "search"]
 Thing = Mesh | Asset | str | Path
 
-JOINT_WEIGHTS, PRIOR_WEIGHTS, PIECE_WEIGHTS = "articulation", "deformation", "pieces"
-"""Names of the shipped weights behind the three learned sources."""
+JOINT_WEIGHTS, PRIOR_WEIGHTS, PIECE_WEIGHTS, VIEW_WEIGHTS = "articulation", "deformation", "pieces", "views"
+"""Names of the shipped weights behind the learned sources."""
 
 NO_WEIGHTS = "none"
 """Name that leaves a learned source out."""
-
-CALIBRATION = (2.56, 3.11, 0.64)
-"""Log-odds that the best line of a body is right: constant, then per unit of the log-probability of the line, and of
-the grouping network's log-odds that the body moves. Fitted to 24 training objects that no network has learned from and
-20 static ones, raw and with their parts, every object counting alike (``neurok train plan``)."""
-
-UNASKED = (-2.09, 1.98, 1.28)
-"""The same where the grouping network is not at hand: search and joint network themselves say whether a body moves."""
-
-SHOWN = 5
-"""Hypotheses of each body that are kept."""
-
-SAME_DIRECTION = float(np.cos(np.radians(8.0)))
-"""Cosine from which on two axes are one, as in the evidence of the search."""
-
-SAME_PLACE = 0.02
-"""Parallel axes nearer than this are one [share of the object]."""
 
 
 def plan(
@@ -67,6 +63,7 @@ def plan(
     joint_weights: Ensemble | str | Path | None = None,
     prior_weights: HandleModel | str | Path | None = None,
     piece_weights: Grouper | str | Path | None = None,
+    view_weights: ViewModel | str | Path | None = None,
     given_parts: bool = True,
 ) -> BodyPlan:
     """The body plan of a mesh.
@@ -78,7 +75,9 @@ def plan(
         joint_weights: Of the articulation network; the shipped ones by default.
         prior_weights: Of the deformation model; the shipped ones by default.
         piece_weights: Of the grouping network; the shipped ones by default. ``none`` leaves it out.
-        given_parts: Whether parts that the file names are its bodies; otherwise pieces are grouped as for a raw mesh.
+        view_weights: Of the network that sees motion from outside; the shipped ones by default. ``none`` leaves it out.
+        given_parts: Whether parts that the file names are its bodies; otherwise, and where none of them moves but they
+            are made of several pieces, pieces are grouped as for a raw mesh.
     """
     return study(
         thing,
@@ -87,29 +86,9 @@ def plan(
         joint_weights=joint_weights,
         prior_weights=prior_weights,
         piece_weights=piece_weights,
+        view_weights=view_weights,
         given_parts=given_parts,
     ).plan
-
-
-@dataclass(frozen=True, eq=False)
-class BodyEvidence:
-    """The lines of one body, and what its calibration is asked about."""
-
-    lines: tuple[Hypothesis, ...]
-    """Best first, with their probabilities by search and joint network."""
-
-    facts: tuple[float, float, float]
-    """One, log-probability of the best line, and log-odds that the body moves."""
-
-    def ranked(self, calibration: tuple[float, ...], size: float) -> tuple[Hypothesis, ...]:
-        """The best lines, no two alike, with calibrated probabilities; ``size`` is that of the object."""
-        right = 1.0 / (1.0 + np.exp(-float(np.dot(calibration, self.facts))))
-        shares = right * np.array([line.probability for line in self.lines]) / self.lines[0].probability
-        kept: list[Hypothesis] = []
-        for line, share in zip(self.lines, shares, strict=True):
-            if len(kept) < SHOWN and not any(_is_same_line(line, other, size) for other in kept):
-                kept.append(replace(line, probability=float(share)))
-        return tuple(kept)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +101,7 @@ class PlanStudy:
 
     prior: LearnedPrior | None
     method: Literal["learned", "search"]
-    evidence: dict[int, BodyEvidence] = field(default_factory=dict)
+    evidence: Evidence = field(default_factory=dict)
     """What the networks and the search say of each body, before it is calibrated."""
 
     groups: Groups | None = None
@@ -137,26 +116,24 @@ def study(
     joint_weights: Ensemble | str | Path | None = None,
     prior_weights: HandleModel | str | Path | None = None,
     piece_weights: Grouper | str | Path | None = None,
+    view_weights: ViewModel | str | Path | None = None,
     given_parts: bool = True,
     use_prior: bool = True,
     least: float | None = None,
 ) -> PlanStudy:
     """The plan with its evidence; arguments as in ``plan``, whether the learned prior is asked what bends, and how
-    probable joints of the plan are at least: likely ones by default, or else the best guess."""
+    probable joints of the plan are at least: likelier right than wrong by default."""
     given, chosen = mesh_of(thing), choose_method(method, joint_weights)
-    found = _find_bodies(given, labels, given_parts, find_grouper(piece_weights) if chosen == "learned" else None)
-    search, evidence = None, dict[int, BodyEvidence]()
-    planned = found.plan()
-    if found.mesh.part_count > 1 and chosen == "learned":
-        search, evidence = _ask_networks(found, _model(joint_weights, "articulation"))
-        calibration = UNASKED if found.groups is None else CALIBRATION
-        ranked = {part: one.ranked(calibration, search.contacts.size) for part, one in evidence.items()}
-        surest = max((lines[0].probability for lines in ranked.values()), default=0.0)
-        planned = found.plan(ranked, search).above(min(LIKELY, max(surest, SIMULATED)) if least is None else least)
-    elif found.mesh.part_count > 1:
-        search = search_joints(found.mesh)
-        # Its shares are no probabilities of being right; being fixed is one of its hypotheses.
-        planned = found.plan(dict(enumerate(search.hypotheses)), search).above(0.0)
+    grouper = find_grouper(piece_weights) if chosen == "learned" else None
+    viewer = find_viewer(view_weights) if chosen == "learned" else None
+    ensemble = _model(joint_weights, "articulation") if chosen == "learned" else None
+    least = SIMULATED if least is None else least
+    weighed = _weigh(_find_bodies(given, labels, given_parts, grouper, viewer), ensemble, least)
+    if weighed.found.origin == "file" and grouper is not None and not weighed.plan.moving and _may_fall_apart(given):
+        # Nodes of a scene need not be its bodies: one may hold a cabinet with its doors.
+        anew = _weigh(_find_bodies(given, None, False, grouper, viewer), ensemble, least)
+        weighed = anew if anew.plan.moving else weighed
+    found, search, evidence, planned = weighed.found, weighed.search, weighed.evidence, weighed.plan
     if search is not None and not planned.moving and found.is_cut(given):  # creases alone make no bodies
         search, planned = None, _one_body(given).plan()
     prior = None
@@ -164,6 +141,37 @@ def study(
         prior = find_prior(planned.mesh, prior_weights)
         planned = _with_bends(planned, prior)
     return PlanStudy(planned, search, prior, chosen, evidence, found.groups)
+
+
+@dataclass(frozen=True, eq=False)
+class _Weighed:
+    """The plan of some bodies, and what it is based on."""
+
+    found: _Bodies
+    plan: BodyPlan
+    search: Search | None = None
+    evidence: Evidence = field(default_factory=dict)
+
+
+def _weigh(found: _Bodies, ensemble: Ensemble | None, least: float) -> _Weighed:
+    """How bodies move: with joints that are at least so probable."""
+    if found.mesh.part_count < 2:
+        return _Weighed(found, found.plan())
+    if ensemble is not None:
+        search, evidence = _ask_networks(found, ensemble)
+        calibration = UNASKED if found.groups is None else CALIBRATION if found.seen is None else SEEN
+    else:
+        search = search_joints(found.mesh)
+        evidence, calibration = searched_evidence(search), SEARCHED
+    evidence = driven_evidence(evidence, Feasibility(found.mesh, search.contacts, search.parents), calibration)
+    ranked = {part: one.ranked(calibration) for part, one in evidence.items()}
+    return _Weighed(found, found.plan(ranked, search).above(least), search, evidence)
+
+
+def _may_fall_apart(mesh: Mesh) -> bool:
+    """Whether some named part is made of several connected pieces."""
+    both = np.stack([mesh.face_parts, connected_pieces(_raw(mesh))], axis=1)
+    return len(np.unique(both, axis=0)) > len(np.unique(mesh.face_parts))
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +186,10 @@ class _Bodies:
 
     origin: Origin
     groups: Groups | None = None
-    """What the grouping network says of them."""
+    """What the grouping network says of them, or what is seen of them."""
+
+    seen: SeenObject | None = None
+    """A single surface, seen from outside."""
 
     def plan(self, ranked: dict[int, tuple[Hypothesis, ...]] | None = None, search: Search | None = None) -> BodyPlan:
         """The plan in which every body is fixed, with the ways it may move."""
@@ -204,7 +215,11 @@ class _Bodies:
 
 
 def _find_bodies(
-    mesh: Mesh, labels: Int[np.ndarray, " N"] | None, given_parts: bool, grouper: Grouper | None
+    mesh: Mesh,
+    labels: Int[np.ndarray, " N"] | None,
+    given_parts: bool,
+    grouper: Grouper | None,
+    viewer: ViewModel | None = None,
 ) -> _Bodies:
     """The bodies of a mesh: as labels say, as the file names them, or pieces put together."""
     if labels is not None:
@@ -219,17 +234,27 @@ def _find_bodies(
     if given_parts and 1 < named <= MOST_PIECES:
         return _Bodies(mesh, mesh.face_parts, "file", _part_groups(mesh, grouper))
     plain = _raw(mesh)
-    pieces, groups = connected_pieces(plain), None
+    pieces, groups, seen = connected_pieces(plain), None, None
     bodies = merge_components(plain) if grouper is None else np.zeros(plain.face_count, dtype=np.int64)
     if grouper is not None:
         from neurok.learned.grouping import find_groups
 
-        found = find_groups(plain, grouper)
+        seen = see_surface(plain, viewer)
+        found = find_groups(plain, grouper) if seen is None else seen.find_groups()
         groups = None if found is None else found.groups
         if found is not None and not (found.groups.chance < STILL and found.cuts(pieces)):
             bodies, pieces = found.face_bodies, found.refined(pieces)
-    names = tuple(f"part_{k}" for k in range(int(bodies.max()) + 1))
-    return _Bodies(with_bodies(plain, bodies, names), pieces, "pieces", groups)
+    return _Bodies(with_bodies(plain, bodies, _body_names(mesh, bodies)), pieces, "pieces", groups, seen)
+
+
+def _body_names(mesh: Mesh, bodies: Int[np.ndarray, " F"]) -> tuple[str, ...]:
+    """Bodies by number, or by the named part that most of their faces are of, numbered from the second on."""
+    count = int(bodies.max()) + 1
+    if mesh.part_ids is None or len(np.unique(mesh.face_parts)) < 2:
+        return tuple(f"part_{k}" for k in range(count))
+    main = [mesh.part_names[int(np.bincount(mesh.face_parts[bodies == k]).argmax())] for k in range(count)]
+    repeats = [main[:k].count(name) for k, name in enumerate(main)]
+    return tuple(name if times == 0 else f"{name}_{times + 1}" for name, times in zip(main, repeats, strict=True))
 
 
 def _one_body(mesh: Mesh) -> _Bodies:
@@ -244,39 +269,15 @@ def _part_groups(mesh: Mesh, grouper: Grouper | None) -> Groups | None:
     return None if grouper is None else part_groups(mesh, grouper)
 
 
-def _ask_networks(found: _Bodies, ensemble: Ensemble) -> tuple[Search, dict[int, BodyEvidence]]:
-    """What joint network and search say of the bodies; those of the grouping network have the base first."""
+def _ask_networks(found: _Bodies, ensemble: Ensemble) -> tuple[Search, Evidence]:
+    """What joint network, search and views say of the bodies, which hang on what carries most and hardly moves."""
     from neurok.learned.joints import predict_joints
 
-    base = 0 if found.groups is not None and found.origin == "pieces" else None
+    moves = None if found.groups is None else found.groups.moves
+    base = find_base(contact_graph(found.mesh), found.mesh.up_vector, moves)
     prediction = predict_joints(found.mesh, ensemble, pieces=found.origin == "pieces", base=base)
     assert prediction.search is not None, "it was asked"
-    return prediction.search, _gather_evidence(prediction, found.groups)
-
-
-def _gather_evidence(prediction: Prediction, groups: Groups | None = None) -> dict[int, BodyEvidence]:
-    """The evidence of every body that a parent carries and that has a surface."""
-    from neurok.learned.joints import fixed_probability, joint_hypotheses
-
-    found = {}
-    for part in range(prediction.mesh.part_count):
-        lines = joint_hypotheses(prediction, part)
-        if lines:
-            fixed = fixed_probability(prediction, part)
-            odds = float(np.log(max(1.0 - fixed, 1e-4) / max(fixed, 1e-4)))
-            moves = odds if groups is None else float(groups.moves[part])
-            best = float(np.log(max(lines[0].probability, 1e-12)))
-            found[part] = BodyEvidence(tuple(lines), (1.0, best, moves))
-    return found
-
-
-def _is_same_line(first: Hypothesis, second: Hypothesis, size: float) -> bool:
-    slides = first.kind == "prismatic", second.kind == "prismatic"
-    if slides[0] != slides[1] or abs(float(first.axis @ second.axis)) < SAME_DIRECTION:
-        return False
-    offset = first.origin - second.origin
-    across = offset - (offset @ second.axis) * second.axis
-    return slides[0] or float(np.linalg.norm(across)) < SAME_PLACE * size
+    return prediction.search, gather_evidence(prediction, found.groups, found.seen)
 
 
 def _with_bends(plan: BodyPlan, prior: LearnedPrior | None) -> BodyPlan:
@@ -334,6 +335,25 @@ def find_grouper(weights: Grouper | str | Path | None = None) -> Grouper | None:
     return _model(weights, "pieces")
 
 
-def _model(weights: Any, task: Literal["articulation", "deformation", "pieces"]) -> Any:
+def find_viewer(weights: ViewModel | str | Path | None = None) -> ViewModel | None:
+    """The network that sees motion from outside; nothing where there are no weights of it, or none are wanted."""
+    if weights == NO_WEIGHTS or (weights is None and not has_weights(VIEW_WEIGHTS)):
+        return None
+    viewer: ViewModel = _model(weights, "views")
+    return viewer
+
+
+def see_surface(mesh: Mesh, viewer: ViewModel | None) -> SeenObject | None:
+    """What is seen of a mesh that is one surface, in which no component tells what moves."""
+    from neurok.learned.grouping import is_single_surface
+
+    if viewer is None or not is_single_surface(mesh):
+        return None
+    from neurok.learned.views.source import SeenObject
+
+    return SeenObject.of(mesh, viewer)
+
+
+def _model(weights: Any, task: Literal["articulation", "deformation", "pieces", "views"]) -> Any:
     """A model as it was given, or the one that a name stands for; the shipped one of the task by default."""
     return load_model(weights or task, task) if weights is None or isinstance(weights, str | Path) else weights

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from neurok.core import Articulation, Asset, Clip, Mesh, Rollout, Surface
 from neurok.core.surface import TRANSFORM, Finish
-from neurok.errors import NeurokError, require
+from neurok.errors import NeurokError, did_you_mean, require
 from neurok.io.files import Files, check_content, is_pattern, path_kind, write_files
 from neurok.io.surfaces import PREVIEWED
 
@@ -147,14 +147,27 @@ LARGEST_NUMBER = 1e37
 """Largest coordinate that is written; single precision ends at 3.4e38, and squares of sums must still be told."""
 
 
-def load(path: str | Path) -> Asset:
+def load(path: str | Path, *, nodes: Sequence[str] = ()) -> Asset:
     """Everything the file says: mesh, clips, joints. ``sample:NAME`` gives a built-in object.
 
-    A name like ``walk_%04d.obj`` (or ``.ply``) stands for numbered files, one per frame, and gives a clip.
+    A name like ``walk_%04d.obj`` (or ``.ply``) stands for numbered files, one per frame, and gives a clip. Coarser
+    levels of detail, collision shapes and other helpers of a scene are left out, and ``Asset.left_out`` names them.
+
+    Args:
+        path: What to read.
+        nodes: Globs of the nodes to take instead, such as ``body*``; ``!wheel*`` leaves nodes out.
 
     Raises:
         NeurokError: If the file is missing, damaged or of no known kind; the sentence says what to do.
     """
+    from neurok.io.nodes import chosen
+
+    asset = _read(path)
+    return chosen(asset, (nodes,) if isinstance(nodes, str) else nodes)
+
+
+def _read(path: str | Path) -> Asset:
+    """All that a file says."""
     if str(path).startswith(SAMPLE_PREFIX):
         from neurok.catalogue.samples import make_sample
 
@@ -172,9 +185,22 @@ def load(path: str | Path) -> Asset:
     # NaN and infinite numbers in a file are judged by the nouns; numpy's own warnings would only be noise.
     try:
         with np.errstate(invalid="ignore", over="ignore"):
-            return _function(reader)(path)
+            return _named_by_folder(_function(reader)(path), path)
     except MemoryError:
         raise NeurokError(f"'{path}' is too large for the memory of this machine; decimate it first.") from None
+
+
+GENERIC = ("model", "mesh", "object", "scene", "textured", "textured_mesh", "untitled", "visual", "asset")
+"""File names that say nothing: collections of scans call every file so, and the folder as the thing."""
+
+
+def _named_by_folder(asset: Asset, path: Path) -> Asset:
+    """A still object called by its folder where its file has a name that says nothing."""
+    folder = path.absolute().parent.name
+    is_still = asset.articulation is None and not asset.clips
+    if asset.mesh.name.lower() not in GENERIC or path.stem.lower() not in GENERIC or not (folder and is_still):
+        return asset
+    return replace(asset, mesh=replace(asset.mesh, name=folder))
 
 
 def states_frame(path: str | Path) -> bool:
@@ -257,7 +283,8 @@ def _pick(table: dict[str, str], path: Path, verb: str) -> str:
         return table[path.suffix.lower()]
     except KeyError:
         given = f"'{path.suffix}' files" if path.suffix else f"'{path}', which has no suffix"
-        raise NeurokError(f"neurok cannot {verb} {given}; known are {', '.join(sorted(table))}.") from None
+        meant = did_you_mean(path.suffix.lower(), table)
+        raise NeurokError(f"neurok cannot {verb} {given}; known are {', '.join(sorted(table))}.{meant}") from None
 
 
 def _function(home: str) -> Callable[..., Any]:

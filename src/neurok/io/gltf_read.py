@@ -49,7 +49,7 @@ from neurok.io.gltf_scene import (
 )
 
 FORMAT = "glTF"
-UNDERSTOOD = ("KHR_mesh_quantization", "EXT_texture_webp", "EXT_mesh_gpu_instancing", "KHR_node_visibility")
+UNDERSTOOD = ("KHR_mesh_quantization", "EXT_texture_webp", "EXT_mesh_gpu_instancing", "KHR_node_visibility", "MSFT_lod")
 """Extensions that change what is read, beside those of materials, which are kept as they are."""
 
 MAX_CORNERS = 60_000_000
@@ -107,7 +107,7 @@ class _Reading:
         self.clip_numbers: list[int] = []
 
     def asset(self) -> Asset:
-        tree = node_tree(self.doc)
+        tree, nodes = node_tree(self.doc), self.doc.items("nodes")
         appearances = read_appearances(self.doc, self.notes)
         parts = self._parts(tree, appearances)
         worlds = world_matrices(tree, self.locals)
@@ -127,8 +127,22 @@ class _Reading:
             self._materials(parts),
             provenance={str(k): str(v) for k, v in provenance.items()},
             notes=tuple(self.notes),
+            nodes=() if self.extras else tuple(self._names_above(tree, part.node, part.name) for part in parts),
+            left_out=tuple(
+                f"{self._part_name(nodes[index], index)} ({why})"
+                for index, why in tree.left_out.items()
+                if "mesh" in nodes[index]
+            ),
         )
         return replace(asset, origin=Origin(FORMAT, self.doc, asset, tuple(self.clip_numbers), self._more(tree)))
+
+    def _names_above(self, tree: Tree, node: int, name: str) -> tuple[str, ...]:
+        """The names of a node and those above it; its own is that of its part where the file gives none."""
+        nodes, found = self.doc.items("nodes"), [str(self.doc.items("nodes")[node].get("name") or name)]
+        while node in tree.parents:
+            node = tree.parents[node]
+            found.append(str(nodes[node].get("name") or f"node_{node}"))
+        return tuple(reversed(found))
 
     def _more(self, tree: Tree) -> tuple[str, ...]:
         """What the file has and a mesh with clips does not say."""

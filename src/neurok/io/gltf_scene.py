@@ -32,6 +32,9 @@ class Tree:
     visible: tuple[int, ...]
     """Nodes of the scene, depth first, as the file lists them."""
 
+    left_out: Mapping[int, str]
+    """Nodes of the scene that are hidden (KHR_node_visibility) or coarser levels of detail (MSFT_lod), and which."""
+
 
 def node_tree(doc: Document) -> Tree:
     """The tree of the file's nodes; a node with two parents or one that is its own ancestor is an error."""
@@ -47,9 +50,15 @@ def node_tree(doc: Document) -> Tree:
     order = _depth_first(roots, children)
     if len(order) != len(nodes):
         raise doc.error("its nodes form a cycle")
-    shown = [[] if _is_hidden(node) else below for node, below in zip(nodes, children, strict=True)]
-    visible = (i for i in _depth_first(_scene_roots(doc, roots), shown) if not _is_hidden(nodes[i]))
-    return Tree(parents, tuple(order), tuple(visible))
+    coarse = {index for node in nodes for index in node.get("extensions", {}).get("MSFT_lod", {}).get("ids", ())}
+    why: dict[int, str] = {}
+    for index in order:
+        own = "hidden" if _is_hidden(nodes[index]) else "coarser" if index in coarse else ""
+        if reason := own or why.get(parents.get(index, -1)):
+            why[index] = reason
+    scene = _depth_first(_scene_roots(doc, roots), children)
+    left_out = {index: why[index] for index in scene if index in why}
+    return Tree(parents, tuple(order), tuple(index for index in scene if index not in why), left_out)
 
 
 def _is_hidden(node: Record) -> bool:

@@ -100,6 +100,8 @@ class _Writing:
         self.node_of: dict[int, int] = {}
 
     def built(self) -> Builder:
+        import ufbx
+
         builder, nodes = self.builder, list(self.scene.nodes)
         corners = sum(mesh.num_indices * len(list(mesh.instances)) for mesh in self.scene.meshes)
         if corners > MAX_CORNERS:
@@ -108,8 +110,11 @@ class _Writing:
         for node in nodes:
             builder.add("nodes", self._node(node))
         for index, node in enumerate(nodes):
-            if node.mesh is not None and node.mesh.num_triangles and node.visible:
+            if node.mesh is not None and node.mesh.num_triangles:
                 self._show(index, node)
+            if node.attrib_type == ufbx.ElementType.LOD_GROUP and len(node.children) > 1:
+                first, *coarser = (self.node_of[child.typed_id] for child in node.children)
+                builder.json["nodes"][first].setdefault("extensions", {})["MSFT_lod"] = {"ids": coarser}
         roots = [self.node_of[node.typed_id] for node in nodes if node.parent is None]
         builder.json["scene"] = builder.add("scenes", {"nodes": roots})
         for stack in self.scene.anim_stacks:
@@ -126,6 +131,8 @@ class _Writing:
         ):
             if tuple(value) != rest:
                 record[key] = [float(part) for part in value]
+        if not node.visible:
+            record["extensions"] = {"KHR_node_visibility": {"visible": False}}
         below = [self.node_of[child.typed_id] for child in node.children]
         return record | ({"children": below} if below else {})
 

@@ -23,7 +23,7 @@ import numpy as np
 from jaxtyping import Int
 
 from neurok.core import Material, MaterialField, Mesh, material
-from neurok.core.select import Region, regions_of, select_stuff
+from neurok.core.select import Region, regions_of, select_region
 from neurok.errors import FormatError, NeurokError
 from neurok.geometry.operators import face_areas
 from neurok.io.files import read_bytes, write_files
@@ -33,12 +33,12 @@ MAX_BYTES = 200_000_000
 
 
 def write_materials(
-    field: MaterialField, mesh: Mesh, path: str | Path, told: Mapping[str, Mapping[str, Any]] | None = None
+    field: MaterialField, mesh: Mesh, path: str | Path, records: Mapping[str, Mapping[str, Any]] | None = None
 ) -> None:
-    """Write the materials of a mesh; ``told`` holds further words on a region, such as its confidence."""
+    """Write the materials of a mesh; ``records`` hold further words on a region, such as its confidence."""
     path = Path(path)
     regions = regions_of(mesh)
-    parts = {r.name: {"material": _one(field, r), **dict((told or {}).get(r.name, {}))} for r in regions}
+    parts = {r.name: {"material": _one(field, r), **dict((records or {}).get(r.name, {}))} for r in regions}
     data: dict[str, Any] = {VERSION_KEY: VERSION, "object": mesh.name}
     if field.values or any(part["material"] is None for part in parts.values()) or _ambiguous(field):
         values = {name: [None if math.isnan(x) else x for x in row.tolist()] for name, row in field.values.items()}
@@ -66,7 +66,7 @@ def read_materials(path: str | Path, mesh: Mesh) -> MaterialField:
         name = given.get("material") if isinstance(given, dict) else given
         if not isinstance(name, str):
             raise FormatError(f"'{path}' does not say what {part!r} is made of; write \"material\": and a name.")
-        out = out.with_part(select_stuff(mesh, part), named[name] if name in named else material(name))
+        out = out.with_part(select_region(mesh, part), named[name] if name in named else material(name))
     return out
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import tempfile
 import warnings
 import zipfile
 import zlib
@@ -16,6 +15,7 @@ import numpy as np
 from neurok.core import Asset
 from neurok.errors import FormatError, MeshError, NeurokError, brief, shown
 from neurok.io.files import MAX_FILE_BYTES, read_bytes, resolve_inside
+from neurok.staging import scratch
 
 MAX_UNPACKED_BYTES = 2 * 1024**3
 """Archives that unpack to more are refused before anything is unpacked."""
@@ -134,9 +134,8 @@ def read_zip(path: Path) -> Asset:
     from neurok.io.formats import load
 
     try:
-        with zipfile.ZipFile(path) as archive, tempfile.TemporaryDirectory(prefix="neurok-zip-") as scratch:
+        with zipfile.ZipFile(path) as archive, scratch() as folder:
             entries = _entries(archive, path)
-            folder = Path(scratch)
             model = _model([entry.filename for entry in entries], path)
             for entry in entries:
                 target = resolve_inside(folder, _quoted(entry.filename))
@@ -145,7 +144,7 @@ def read_zip(path: Path) -> Asset:
             try:
                 asset = load(folder / model)
             except NeurokError as error:
-                told = f"In '{path}': {str(error).replace(f'{scratch}/', '')}"
+                told = f"In '{path}': {str(error).replace(f'{folder}/', '')}"
                 raise MeshError(told, error.draft) if isinstance(error, MeshError) else FormatError(told) from None
             return replace(asset, provenance={**asset.provenance} | {"source": path.name})
     except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError, OSError, ValueError) as error:

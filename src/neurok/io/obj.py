@@ -30,6 +30,9 @@ from neurok.io.parsing import (
 )
 from neurok.io.surfaces import Folder, linear_from_srgb, read_library, srgb_from_linear, write_library
 
+SIGNATURE = b"# neurok: metres, y up"
+"""First line of the files that are written here."""
+
 
 def read(path: Path, root: Path | None = None) -> Asset:
     """Everything an OBJ file says; textures and libraries must lie below ``root`` (its own folder by default)."""
@@ -41,7 +44,7 @@ def read_with_sources(path: Path, root: Path | None = None) -> tuple[Asset, Int[
     data = read_bytes(path)
     if b"\0" in data[:4096]:
         raise FormatError(f"'{path}' is not an OBJ file: it holds binary data.")
-    lines = TextLines.of(clean_text(data))
+    lines, is_ours = TextLines.of(clean_text(data)), data.startswith(SIGNATURE)
     del data
     is_vertex, is_uv, is_face = (lines.begin_with(word) for word in (b"v", b"vt", b"f"))
     if not is_vertex.any():
@@ -53,7 +56,8 @@ def read_with_sources(path: Path, root: Path | None = None) -> tuple[Asset, Int[
     mesh, source = _mesh(vertices, colors, uv, corners, groups, path.stem)
     dropped = int((corners.counts < 3).sum())
     notes = [f"{dropped} faces with fewer than three corners were left out."] if dropped else []
-    return Asset(mesh, notes=(*notes, *groups.notes)), source
+    nodes = () if is_ours else tuple(tuple(name.split("/")) for name in mesh.part_names)
+    return Asset(mesh, notes=(*notes, *groups.notes), nodes=nodes), source
 
 
 def _mesh(
@@ -139,7 +143,7 @@ def write_geometry(mesh: Mesh, library: str | None) -> bytes:
     rows = mesh.vertices
     if mesh.vertex_colors is not None:
         rows = np.concatenate([rows, srgb_from_linear(mesh.vertex_colors)[:, :3]], axis=1)
-    out = ["# neurok: metres, y up"]
+    out = [SIGNATURE.decode()]
     out += [f"mtllib {library}"] if library else []
     out += [f"o {_plain(mesh.name)}", _lines("v" + " %r" * rows.shape[1], rows)]
     if mesh.uv is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,9 @@ import numpy as np
 from jaxtyping import Float
 from lxml import etree
 
-from neurok.core import Asset, Inertial, Joint
+from neurok.core import Articulation, Asset, Inertial, Joint
 from neurok.core.assembly import carriers_of
+from neurok.geometry import lie
 from neurok.geometry.convex import Piece, Primitive, clipped, convex_hull, enclosing, hull_volume, separation
 from neurok.geometry.decomposition import CollisionSolid
 from neurok.io.files import Files
@@ -40,6 +42,8 @@ REST_GAP = 1e-3
 KEPT = 0.3
 """... unless less than this share of a shape would stay; then it is left out."""
 
+SWEPT = 49
+"""Places at which shapes that move are cut: every 4 degrees of a right angle to both sides, or closer."""
 
 UPRIGHT = 1e-9
 """Cosine of the pitch below which roll and yaw turn about the same axis: all of it is told as roll."""
@@ -75,7 +79,11 @@ def write(asset: Asset, path: Path, **options: Any) -> Files:
 
 
 def _cut_back(asset: Asset, parts: list[ExportBody]) -> None:
-    """Take from shapes what lies in parts that must not touch them; the lighter part gives way."""
+    """Take from shapes what lies in parts that must not touch them; the lighter part gives way.
+
+    What moves on something that stands still is cut wherever its joint brings it, so that it moves as freely as where
+    a format can say that the two never touch.
+    """
     articulation = as_articulation(asset).in_frame("z", 1.0)
     origins = [joint.origin for joint in articulation.joints]
     carriers = carriers_of(articulation)
@@ -88,13 +96,29 @@ def _cut_back(asset: Asset, parts: list[ExportBody]) -> None:
         if moving is None:
             moving = min((one, two), key=lambda i: parts[i].inertial.mass)
         still = one if moving == two else two
-        offset = origins[still] - origins[moving]
-        for solid in parts[still].solids:
-            vertices, faces = _around(solid)
-            piece = (vertices + offset, faces)
-            parts[moving].solids[:] = [
-                kept for mine in parts[moving].solids if (kept := _without(mine, piece, gap)) is not None
-            ]
+        is_joined = nodes[0] == 0 and carriers.get(nodes[1]) == 0
+        places = articulation.transforms(_path(articulation, parts[moving].node if is_joined else 0))
+        for back in np.linalg.inv(places[:, moving]) @ places[:, still]:
+            for solid in parts[still].solids:
+                vertices, faces = _around(solid)
+                piece = (lie.apply(back, vertices + origins[still]) - origins[moving], faces)
+                parts[moving].solids[:] = [
+                    kept for mine in parts[moving].solids if (kept := _without(mine, piece, gap)) is not None
+                ]
+
+
+def _path(articulation: Articulation, node: int) -> Float[np.ndarray, "T D"]:
+    """Joint values at rest, and then those that bring one node from end to end of its range."""
+    rest = np.zeros((1, articulation.dof))
+    rows = [rest]
+    for part, slot in enumerate(articulation.slots):
+        if node and int(articulation.part_nodes[part]) == node and articulation.joints[part].dof:
+            for k in range(slot.start, slot.stop):
+                low, high = articulation.ranges[k]
+                along = np.repeat(rest, SWEPT, axis=0)
+                along[:, k] = np.linspace(low, high, SWEPT)
+                rows.append(along)
+    return np.concatenate(rows)
 
 
 def _without(solid: CollisionSolid, other: Piece, gap: float) -> CollisionSolid | None:
@@ -114,6 +138,7 @@ def _without(solid: CollisionSolid, other: Piece, gap: float) -> CollisionSolid 
     return CollisionSolid(piece)
 
 
+@lru_cache(maxsize=4096)
 def _around(solid: CollisionSolid) -> Piece:
     """A convex piece that holds all of a shape: round primitives are a little larger than the piece they stand for."""
     return solid.piece if solid.primitive is None else enclosing(solid.primitive)

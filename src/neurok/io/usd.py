@@ -61,6 +61,7 @@ class _Scene:
     path: Path
     notes: list[str] = field(default_factory=list)
     surfaces: dict[str, Surface] = field(default_factory=dict)
+    hidden: dict[str, None] = field(default_factory=dict)
 
     def asset(self) -> Asset:
         self._pose_skeletons()
@@ -96,6 +97,8 @@ class _Scene:
             materials=read_field([(shape.prim, shape.source) for shape in shapes], unit, self.notes),
             provenance={"source": self.path.name},
             notes=tuple(dict.fromkeys(self.notes)),
+            nodes=tuple(tuple(str(prim.GetPath()).strip("/").split("/")) for prim in bodies),
+            left_out=tuple(self.hidden),
         )
 
     def _pose_skeletons(self) -> None:
@@ -130,6 +133,8 @@ class _Scene:
             is_shown = imageable.ComputeVisibility() != "invisible"
             if is_shown and imageable.ComputePurpose() in ("default", "render"):
                 yield prim, _part_prim(prim, self.stage.GetDefaultPrim())
+            elif not is_shown:
+                self.hidden[f"{prim.GetName()} (hidden)"] = None
 
     def _bodies(self, geometry: list[tuple[Any, Any]]) -> list[Any]:
         """The prims that are parts, in the order of the stage; rigid bodies count even without geometry."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import struct
-import tempfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +20,7 @@ from neurok.io.materials_file import face_materials
 from neurok.io.physics import Physics, as_articulation, safe_stem
 from neurok.io.usd_physics import add_physics
 from neurok.io.usd_shading import FaceMaterials, PhysicsMaterials, StageSurfaces, primvar_name, unique_identifiers
+from neurok.staging import scratch
 
 Transforms = Float[np.ndarray, "T 4 4"]
 
@@ -45,8 +45,7 @@ def write(asset: Asset, path: Path, *, clip: int = 0, **options: Any) -> Files:
     is_package = path.suffix.lower() == ".usdz"
     stem = safe_stem(path.stem)
     inner = f"{stem}.usdc" if is_package else path.name
-    with tempfile.TemporaryDirectory(prefix="neurok-usd-") as scratch:
-        folder = Path(scratch)
+    with scratch() as folder:
         pictures = _build(asset, folder / inner, clip, physics, f"{stem}_textures")
         if is_package:
             return {path.name: _package(folder / inner, folder / "package.usdz")}

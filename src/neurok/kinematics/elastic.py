@@ -37,7 +37,7 @@ class ElasticSpaceConfig:
     ridge: float = 1e-4
     """Twists of handles stay small unless they explain this share of a mode more."""
 
-    amplitude: float = 0.1
+    amplitude: float = 10.0
     """What a coordinate of 1 moves the liveliest point by, in sizes of the object."""
 
     visible_sag: float = 4e-4
@@ -120,32 +120,41 @@ class ElasticSpace(ScrewSpace):
 
 def elastic_space(
     mesh: Mesh,
-    stuff: MaterialField,
+    materials: MaterialField,
     thickness: Float[np.ndarray, " F"],
     fixed: Int[np.ndarray, " n"] | None = None,
     bends: KinematicSpace | None = None,
+    *,
+    membrane: Float[np.ndarray, " F"] | None = None,
+    hard: Bool[np.ndarray, " V"] | None = None,
+    most_sag: float = np.inf,
     config: ElasticSpaceConfig = ELASTIC_SPACE,
 ) -> ElasticSpace:
     """The elastic space of a mesh.
 
     Args:
         mesh: The object at rest.
-        stuff: Material of each vertex.
+        materials: Material of each vertex.
         thickness: Of sheets, for each face, in mesh units.
         fixed: Vertices that stay where they are; without any the object floats.
         bends: Learned poses whose directions join the modes.
+        membrane: E t of the sheet in each face, which resists being stretched in its plane [N/m].
+        hard: Vertices of what is rigid: each connected piece of it moves as one, exactly.
+        most_sag: Share of its size by which its own weight deforms it at most; all of it is stiffer if it must be.
         config: Numbers of modes and handles.
     """
-    lattice = Lattice.of(mesh, stuff, thickness, config.lattice)
-    held = np.zeros(len(lattice.nodes), dtype=bool)
+    lattice = Lattice.of(mesh, materials, thickness, membrane, config.lattice)
+    clamped = np.zeros(len(lattice.nodes), dtype=bool)
     if fixed is not None and len(fixed):
-        held = lattice.near(_held_points(mesh, fixed, lattice))
+        clamped = lattice.near(_clamped_points(mesh, fixed, lattice))
     extra = None if bends is None else _learned_fields(mesh, bends, lattice)
-    modes = elastic_modes(lattice, held, config.modes, extra, config.spectrum)
-    return _carried(mesh, lattice, modes, config)
+    modes = elastic_modes(lattice, clamped, config.modes, extra, config.spectrum)
+    least = STANDARD_GRAVITY / (most_sag * mesh.size * mesh.unit)
+    modes = replace(modes, values=modes.values * max(1.0, least / max(float(modes.values[0]), 1e-300)))
+    return _carried(mesh, lattice, modes, np.zeros(mesh.vertex_count, dtype=bool) if hard is None else hard, config)
 
 
-def still_beside(mesh: Mesh, parts: list[tuple[ElasticSpace, Bool[np.ndarray, " V"]]]) -> ElasticSpace:
+def joined_parts(mesh: Mesh, parts: list[tuple[ElasticSpace, Bool[np.ndarray, " V"]]]) -> ElasticSpace:
     """The elastic spaces of some parts as one space of the whole mesh, in which all else stands still."""
     from scipy.linalg import block_diag
 
@@ -193,7 +202,7 @@ def _joined_limits(spaces: list[ElasticSpace]) -> StrainLimits | None:
     return StrainLimits(*(np.concatenate(column) for column in columns))
 
 
-def _held_points(mesh: Mesh, fixed: Int[np.ndarray, " n"], lattice: Lattice) -> Float[np.ndarray, "m 3"]:
+def _clamped_points(mesh: Mesh, fixed: Int[np.ndarray, " n"], lattice: Lattice) -> Float[np.ndarray, "m 3"]:
     """Fixed vertices, and points of the edges and faces between them, closer together than cells are wide."""
     mask = np.zeros(mesh.vertex_count, dtype=bool)
     mask[fixed] = True
@@ -217,15 +226,18 @@ def _learned_fields(mesh: Mesh, bends: KinematicSpace, lattice: Lattice) -> Floa
     return np.asarray(moved * mesh.unit)
 
 
-def _carried(mesh: Mesh, lattice: Lattice, modes: ElasticModes, config: ElasticSpaceConfig) -> ElasticSpace:
+def _carried(
+    mesh: Mesh, lattice: Lattice, modes: ElasticModes, hard: Bool[np.ndarray, " V"], config: ElasticSpaceConfig
+) -> ElasticSpace:
     """Modes of the lattice as twists of handles."""
-    labels, centers = _handles(lattice, modes, config)
-    shares = _weights(lattice, labels, len(centers), config)
+    rigid = _rigid_pieces(lattice, hard, config.handles // 2)
+    labels, centers = _handles(lattice, modes, rigid, config)
+    shares = _weights(lattice, labels, rigid, len(centers), config)
     screws, error = _twists(lattice, shares, centers, modes, config.ridge)
     largest = np.linalg.norm(modes.fields, axis=2).max(axis=1)
     scale = config.amplitude * mesh.size * mesh.unit / np.maximum(largest, 1e-300)
     screws = screws * scale
-    weights = lattice.interpolation(mesh.vertices * mesh.unit) @ shares
+    weights = _followed(lattice, shares, rigid, mesh.vertices * mesh.unit, hard)
     mass = lattice.node_masses
     features = lifted_features(lattice.nodes / mesh.unit, shares)
     screws[:, 3:] /= mesh.unit
@@ -248,14 +260,53 @@ def _carried(mesh: Mesh, lattice: Lattice, modes: ElasticModes, config: ElasticS
         frequencies=np.sqrt(modes.values) / (2 * np.pi),
         inertia=(features.T @ (mass[:, None] * features), features.T @ mass),
     )
-    limits = strain_limits(space, modes.values * scale**2, np.sqrt(modes.values), float(mass.sum()), config.strain)
+    limits = strain_limits(
+        space, shares, modes.values * scale**2, np.sqrt(modes.values), float(mass.sum()), config.strain
+    )
     return replace(space, reach=limits.reach(), strain_limits=limits)
 
 
+def _rigid_pieces(lattice: Lattice, hard: Bool[np.ndarray, " V"], most: int) -> Int[np.ndarray, " N"]:
+    """The rigid piece of each node, the heaviest first and at most so many, or -1."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    out = np.full(len(lattice.nodes), -1)
+    bricks = lattice.bricks[hard[lattice.vertices]]
+    if not len(bricks):
+        return out
+    pairs = (np.repeat(bricks[:, 0], 8), bricks.reshape(-1))
+    graph = coo_matrix((np.ones(len(pairs[0])), pairs), (len(out), len(out)))
+    label, used = connected_components(graph, directed=False)[1], np.unique(bricks)
+    mass = np.bincount(label[used], weights=lattice.node_masses[used], minlength=int(label.max()) + 1)
+    heavy = np.argsort(-mass, kind="stable")[: min(most, int((mass > 0).sum()))]
+    number = np.full(len(mass), -1)
+    number[heavy] = np.arange(len(heavy))
+    out[used] = number[label[used]]
+    return out
+
+
+def _followed(
+    lattice: Lattice,
+    shares: Float[np.ndarray, "N H"],
+    rigid: Int[np.ndarray, " N"],
+    points: Float[np.ndarray, "V 3"],
+    hard: Bool[np.ndarray, " V"],
+) -> Float[np.ndarray, "V H"]:
+    """Shares of the handles at the vertices; what is hard follows the nearest rigid piece alone."""
+    from scipy.spatial import cKDTree
+
+    out = np.asarray(lattice.interpolation(points) @ shares)
+    nodes = np.flatnonzero(rigid >= 0)
+    if len(nodes):
+        out[hard] = np.eye(shares.shape[1])[rigid[nodes[cKDTree(lattice.nodes[nodes]).query(points[hard])[1]]]]
+    return out
+
+
 def _handles(
-    lattice: Lattice, modes: ElasticModes, config: ElasticSpaceConfig
+    lattice: Lattice, modes: ElasticModes, rigid: Int[np.ndarray, " N"], config: ElasticSpaceConfig
 ) -> tuple[Int[np.ndarray, " N"], Float[np.ndarray, "H 3"]]:
-    """Nodes that move alike and lie together, by k-means on places and softest motions."""
+    """Rigid pieces, and other nodes that move alike and lie together, by k-means on places and softest motions."""
     from scipy.cluster.vq import kmeans2
 
     places = lattice.nodes - lattice.nodes.mean(axis=0)
@@ -263,8 +314,12 @@ def _handles(
     soft = modes.fields / np.sqrt(modes.values)[:, None, None]
     moves = np.moveaxis(soft, 0, 1).reshape(len(places), -1)
     moves = moves / max(float(np.sqrt((moves**2).sum(axis=1).mean())), 1e-300)
-    count = min(config.handles, len(places))
-    _, labels = kmeans2(np.concatenate([places, 0.5 * moves], axis=1), count, minit="++", seed=0, iter=20)
+    labels, pieces = rigid.copy(), int(rigid.max()) + 1
+    free = np.flatnonzero(rigid < 0)
+    count = min(config.handles - pieces, len(free))
+    if count:
+        rows = np.concatenate([places, 0.5 * moves], axis=1)[free]
+        labels[free] = pieces + kmeans2(rows, count, minit="++", seed=0, iter=20)[1]
     labels = np.unique(labels, return_inverse=True)[1]
     mass = np.bincount(labels, weights=lattice.node_masses)
     centers = np.stack(
@@ -274,7 +329,11 @@ def _handles(
 
 
 def _weights(
-    lattice: Lattice, labels: Int[np.ndarray, " N"], count: int, config: ElasticSpaceConfig
+    lattice: Lattice,
+    labels: Int[np.ndarray, " N"],
+    rigid: Int[np.ndarray, " N"],
+    count: int,
+    config: ElasticSpaceConfig,
 ) -> Float[np.ndarray, "N H"]:
     """Shares of the handles at the nodes: their clusters, blurred through the material and never across gaps."""
     from scipy.sparse import coo_matrix, diags
@@ -294,6 +353,7 @@ def _weights(
     matrix = diags(np.ones(nodes)) + (config.smooth * spacing) ** 2 / 4.0 * laplacian
     out = splu(matrix.tocsc()).solve(np.eye(count)[labels])
     out = np.where(out > 1e-3, out, 0.0)
+    out[rigid >= 0] = np.eye(count)[labels[rigid >= 0]]
     return out / out.sum(axis=1, keepdims=True)
 
 
@@ -320,9 +380,9 @@ def _twists(
     flat = design.reshape(3 * nodes, 6 * count) * unit
     root = np.sqrt(np.repeat(lattice.node_masses, 3))
     flat = flat * root[:, None]
-    wish = (modes.fields.reshape(len(modes.fields), -1) * root).T
+    wanted = (modes.fields.reshape(len(modes.fields), -1) * root).T
     gram = flat.T @ flat
     pull = ridge * np.diagonal(gram).mean() * np.eye(len(gram))
-    found = np.linalg.solve(gram + pull, flat.T @ wish)
-    missed = np.linalg.norm(wish - flat @ found, axis=0) / np.maximum(np.linalg.norm(wish, axis=0), 1e-300)
+    found = np.linalg.solve(gram + pull, flat.T @ wanted)
+    missed = np.linalg.norm(wanted - flat @ found, axis=0) / np.maximum(np.linalg.norm(wanted, axis=0), 1e-300)
     return (found * unit[:, None]).reshape(count, 6, -1), float(missed.mean())

@@ -85,10 +85,3 @@ def least_squares(
             if damping > 1e12:
                 return q, gaps, True
     return q, gaps, False
-
-
-def _places(
-    space: KinematicSpace, q: Float[np.ndarray, " D"], vertices: Int[np.ndarray, " n"]
-) -> Float[np.ndarray, "n 3"]:
-    rows = space.shape(q[None])[0][0]
-    return np.asarray(rows[vertices] if space.features is None else space.features[vertices] @ rows)

@@ -92,19 +92,30 @@ class Lattice:
     damping: Float[np.ndarray, " C"]
     """Share of critical damping."""
 
+    vertices: Int[np.ndarray, " C"]
+    """Vertex of the mesh whose material each cell is of."""
+
+    membranes: Float[np.ndarray, "C 6 6"] | None = None
+    """How sheets in a cell resist its mean strain [J], besides the brick that bends as they do."""
+
     @staticmethod
     def of(
-        mesh: Mesh, stuff: MaterialField, thickness: Float[np.ndarray, " F"], config: LatticeConfig = LATTICE
+        mesh: Mesh,
+        materials: MaterialField,
+        thickness: Float[np.ndarray, " F"],
+        membrane: Float[np.ndarray, " F"] | None = None,
+        config: LatticeConfig = LATTICE,
     ) -> Lattice:
         """The lattice of a mesh.
 
         Args:
             mesh: Closed pieces, and open ones with small holes, are filled; other open ones are sheets.
-            stuff: Material of each vertex.
+            materials: Material of each vertex.
             thickness: Of the sheet that each face is, where it is one, in mesh units.
+            membrane: E t of the sheet in each face, which resists being stretched in its plane [N/m].
             config: How finely.
         """
-        filling = _Filling(mesh, stuff, thickness, config)
+        filling = _Filling(mesh, materials, thickness, membrane, config)
         count = 16
         for _ in range(8):
             grid = filling.grid(count)
@@ -114,7 +125,7 @@ class Lattice:
             if config.cells <= full <= config.most_cells or better == count:
                 break
             count = better
-        return grid.lattice(stuff, config)
+        return grid.lattice(materials, config)
 
     @cached_property
     def _numbers(self) -> tuple[Float[np.ndarray, "N 3"], Int[np.ndarray, "C 8"]]:
@@ -147,6 +158,9 @@ class Lattice:
         kinds, kind = np.unique(self.poisson, return_inverse=True)
         blocks = np.stack([brick_stiffness(self.sides, float(nu)) for nu in kinds])
         values = self.young[:, None, None] * blocks[kind]
+        if self.membranes is not None:  # at the middle of the brick alone: a membrane does not bend
+            strain = _strain_matrix(np.zeros(3), self.sides)[:, :24]
+            values += strain.T @ self.membranes @ strain
         rows = (3 * self.bricks[:, :, None] + np.arange(3)).reshape(len(self.cells), 24)
         size = 3 * len(self.nodes)
         spread = (np.repeat(rows, 24, axis=1).reshape(-1), np.tile(rows, (1, 24)).reshape(-1))
@@ -193,12 +207,15 @@ class _Grid:
     support: Int[np.ndarray, "X Y Z"]
     """Cell of the thick part that a sheet lies on, where one does, else the cell itself."""
 
-    def _young(self, stuff: MaterialField, flat: Int[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+    membranes: Float[np.ndarray, "X Y Z 6 6"] | None
+    """Of the sheets in each cell [J]."""
+
+    def _young(self, materials: MaterialField, flat: Int[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
         """Of the bricks of some cells [Pa]."""
         strength, nearest, least = (grid.reshape(-1)[flat] for grid in (self.strength, self.nearest, self.least))
-        return np.maximum(stuff.young[nearest] * strength, least)
+        return np.maximum(materials.young[nearest] * strength, least)
 
-    def lattice(self, stuff: MaterialField, config: LatticeConfig) -> Lattice:
+    def lattice(self, materials: MaterialField, config: LatticeConfig) -> Lattice:
         tied = _tied(self.fill > 0)
         cells = np.argwhere(tied)
         i, j, k = cells.T
@@ -215,23 +232,25 @@ class _Grid:
         vertex, volume = self.nearest[a, b, c], float(np.prod(self.sides))
         mine = np.ravel_multi_index((a, b, c), self.fill.shape)
         below = self.support.reshape(-1)[mine]
-        young = self._young(stuff, mine)
-        young = np.where(below != mine, np.maximum(young, config.crumb * self._young(stuff, below)), young)
+        young = self._young(materials, mine)
+        young = np.where(below != mine, np.maximum(young, config.crumb * self._young(materials, below)), young)
         share = np.where(real, self.fill[a, b, c], config.filler)
         extent = float((np.ptp(cells, axis=0) * self.sides).max())
-        least = config.floppy * STANDARD_GRAVITY * extent**3 * stuff.density[vertex] / volume ** (2 / 3)
+        least = config.floppy * STANDARD_GRAVITY * extent**3 * materials.density[vertex] / volume ** (2 / 3)
         least = least * np.maximum(share, config.thinnest)
         young = np.where(self.strength[a, b, c] < config.weak, np.maximum(young, least), young)
         young = np.minimum(young, config.contrast * young.min())
-        poisson = np.round(stuff.poisson[vertex] / config.poisson_step) * config.poisson_step
+        poisson = np.round(materials.poisson[vertex] / config.poisson_step) * config.poisson_step
         return Lattice(
             self.low,
             self.sides,
             cells,
             young,
             np.clip(poisson, -0.9, 0.5 - 0.4 * config.poisson_step),
-            stuff.density[vertex] * volume * share,
-            stuff.damping_ratio[vertex],
+            materials.density[vertex] * volume * share,
+            materials.damping_ratio[vertex],
+            vertex,
+            None if self.membranes is None else self.membranes[i, j, k],
         )
 
 
@@ -239,7 +258,12 @@ class _Filling:
     """Fills grids of any fineness with one mesh."""
 
     def __init__(
-        self, mesh: Mesh, stuff: MaterialField, thickness: Float[np.ndarray, " F"], config: LatticeConfig
+        self,
+        mesh: Mesh,
+        materials: MaterialField,
+        thickness: Float[np.ndarray, " F"],
+        membrane: Float[np.ndarray, " F"] | None,
+        config: LatticeConfig,
     ) -> None:
         self.config = config
         self.vertices = mesh.vertices * mesh.unit
@@ -255,7 +279,11 @@ class _Filling:
         behind = np.abs(np.bincount(piece, solids)) / np.maximum(np.bincount(piece, areas), 1e-300)
         full = closed & (behind[piece] > config.hollow * mesh.size * mesh.unit)
         self.thickness = np.where(full, behind[piece], np.asarray(thickness, dtype=np.float64) * mesh.unit)
-        self.young = stuff.young[mesh.faces[:, 0]]
+        self.young = materials.young[mesh.faces[:, 0]]
+        self.membranes = None
+        if membrane is not None and membrane.any():
+            poisson = materials.poisson[mesh.faces[:, 0]]
+            self.membranes = (membrane * areas)[:, None, None] * _plane_laws(self.vertices[mesh.faces], poisson)
 
     def grid(self, count: int) -> _Grid:
         extent = self.high - self.low
@@ -304,7 +332,22 @@ class _Filling:
         if laid.any():
             below = distance_transform_edt(~thick, sampling=sides, return_distances=False, return_indices=True)
             support = np.where(laid, np.ravel_multi_index(tuple(below), shape), support)
-        return _Grid(low, sides, lost * fill, strength, nearest, self._least(cells, source, volumes, shape), support)
+        least = self._least(cells, source, volumes, shape)
+        return _Grid(low, sides, lost * fill, strength, nearest, least, support, self._tension(cells, source, shape))
+
+    def _tension(
+        self, cells: tuple[np.ndarray, ...], source: np.ndarray, shape: tuple[int, ...]
+    ) -> Float[np.ndarray, "X Y Z 6 6"] | None:
+        """Each face in the cells that it passes through, by its points in them."""
+        from scipy.sparse import coo_matrix
+
+        if self.membranes is None:
+            return None
+        count = len(self.faces)
+        share = 1.0 / np.bincount(source, minlength=count)[source]
+        flat = np.ravel_multi_index(cells, shape)
+        spread = coo_matrix((share, (flat, source)), (int(np.prod(shape)), count)).tocsr()
+        return np.asarray(spread @ self.membranes.reshape(count, 36)).reshape(*shape, 6, 6)
 
     def _least(
         self, cells: tuple[np.ndarray, ...], source: np.ndarray, volumes: np.ndarray, shape: tuple[int, ...]
@@ -357,6 +400,24 @@ class _Filling:
         found = cKDTree(points).query(centres + 0.5)[1]
         out[tuple(centres.T)] = self.faces[source[found], 0]
         return out
+
+
+def _plane_laws(corners: Float[np.ndarray, "F 3 3"], poisson: Float[np.ndarray, " F"]) -> Float[np.ndarray, "F 6 6"]:
+    """Plane stress of unit stiffness in each triangle, for engineering strains xx yy zz xy yz zx."""
+    along = corners[:, 1] - corners[:, 0]
+    normal = np.cross(along, corners[:, 2] - corners[:, 0])
+    frame = [vector / np.maximum(np.linalg.norm(vector, axis=1, keepdims=True), 1e-300) for vector in (along, normal)]
+    u, v = frame[0], np.cross(frame[1], frame[0])
+    pairs = ((0, 1), (1, 2), (2, 0))
+    rows = [np.concatenate([a * a, np.stack([a[:, i] * a[:, j] for i, j in pairs], axis=1)], axis=1) for a in (u, v)]
+    shear = np.stack([u[:, i] * v[:, j] + u[:, j] * v[:, i] for i, j in pairs], axis=1)
+    strain = np.stack([*rows, np.concatenate([2.0 * u * v, shear], axis=1)], axis=1)
+    law = np.zeros((len(u), 3, 3))
+    law[:, 0, 0] = law[:, 1, 1] = 1.0
+    law[:, 0, 1] = law[:, 1, 0] = poisson
+    law[:, 2, 2] = 0.5 * (1.0 - poisson)
+    law /= (1.0 - poisson**2)[:, None, None]
+    return np.asarray(strain.swapaxes(1, 2) @ law @ strain)
 
 
 def thin_strength(

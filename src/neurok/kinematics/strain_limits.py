@@ -73,8 +73,11 @@ class StrainConfig:
     """Edges that are longer than this many distances of neighbouring handles bend with several of them, which is no
     strain."""
 
+    largest_shift: float = 1.0
+    """Of a handle [sizes of the object]: where a coarse mesh shows no strain, nothing goes farther than it is long."""
+
     shared: float = 0.05
-    """Handles are neighbours where a vertex follows both to at least this share."""
+    """Handles are neighbours where a place follows both to at least this share."""
 
     directions: int = 256
     """Random poses of equal energy, for each of which the vector that is the first to be too long is kept."""
@@ -94,6 +97,7 @@ STRAIN = StrainConfig()
 
 def strain_limits(
     space: ScrewSpace,
+    shares: Float[np.ndarray, "N H"],
     stiffness: Float[np.ndarray, " D"],
     rates: Float[np.ndarray, " D"],
     mass: float,
@@ -103,6 +107,7 @@ def strain_limits(
 
     Args:
         space: How handles move vertices.
+        shares: How places all over the object follow the handles, its inside and what lies between vertices included.
         stiffness: Of each coordinate [J].
         rates: Angular frequency of each [rad/s].
         mass: Of the whole object [kg].
@@ -112,14 +117,15 @@ def strain_limits(
     stiffness = np.maximum(stiffness, 1e-300)
     random = np.random.default_rng(0).normal(size=(config.directions, space.dim)) / np.sqrt(stiffness)
     directions = np.concatenate([random, np.diag(1.0 / np.sqrt(stiffness))])
-    first, second = _neighbours(space, config)
+    first, second = _neighbours(shares, config)
     apart = np.linalg.norm(space.centers[first] - space.centers[second], axis=1)
     short = lengths <= config.long * np.median(apart) if len(apart) else np.zeros(len(edges), dtype=bool)
     torn = _mismatches(space, edges[short]) / (config.largest_strain * lengths[short, None, None])
     turns = (space.screws[first, :3] - space.screws[second, :3]) / config.largest_turn
-    vectors = np.concatenate([torn[_whole(torn, directions, config)], turns])
+    shifts = space.screws[:, 3:] / (config.largest_shift * space.rest.size)
+    vectors = np.concatenate([torn[_whole(torn, directions, config)], turns, shifts])
     found = lengths_of(vectors, directions)
-    rows = vectors[np.unique(found.argmax(axis=1))] if len(vectors) else vectors
+    rows = vectors[np.unique(found.argmax(axis=1))]
     border = directions / np.maximum(lengths_of(rows, directions).max(axis=1, initial=1e-300), 1e-300)[:, None]
     scale = _untorn(space, border, (edges, lengths), config)
     rows = rows / scale
@@ -149,9 +155,11 @@ def _mismatches(space: ScrewSpace, edges: Int[np.ndarray, "E 2"]) -> Float[np.nd
     return np.cross(turned, middles[:, :, None], axis=1) + np.einsum("eh,hid->eid", change, at_origin)
 
 
-def _neighbours(space: ScrewSpace, config: StrainConfig) -> tuple[Int[np.ndarray, " P"], Int[np.ndarray, " P"]]:
-    """Pairs of handles that share vertices."""
-    follows = (space.weights >= config.shared).astype(np.float64)
+def _neighbours(
+    shares: Float[np.ndarray, "N H"], config: StrainConfig
+) -> tuple[Int[np.ndarray, " P"], Int[np.ndarray, " P"]]:
+    """Pairs of handles that share places."""
+    follows = (shares >= config.shared).astype(np.float64)
     first, second = np.nonzero(np.triu(follows.T @ follows, 1))
     return first, second
 

@@ -45,6 +45,7 @@ FINEST_FACES = 8_000  # ... after it was reduced to so many faces, if it has mor
 # From answers to bodies. Chosen on watched objects.
 LINKED = 0.0  # Clusters are joined while their mean log-odds of being one body is above this.
 SUREST = 9.0  # Log-odds are cut off here.
+SAME_OFFSET = 0.03  # Offsets that differ by less are the same [unit box]: as far as samples of a small piece may err.
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,9 @@ class PieceOdds:
     copies: Int[np.ndarray, " P"] | None = None
     """Pieces of one number are copies of each other; nobody is of anybody where this is not given."""
 
+    centers: Float[np.ndarray, "P 3"] | None = None
+    """Middle of each piece [unit box]."""
+
 
 @dataclass(frozen=True, eq=False)
 class Groups:
@@ -113,7 +117,8 @@ def piece_odds(grouper: Grouper, clouds: PartClouds, views: Sequence[np.ndarray]
     mean = float(torch.cat([some.anything for some in answers]).mean())
     anything = calibration.anything[0] * mean + calibration.anything[1]
     paired = pair_slope * (affinity + affinity.T) / 2 + pair_offset
-    return PieceOdds(clouds.areas, slope * moves + offset, paired, anything, find_copies(clouds))
+    centers = 0.5 * (clouds.points.min(axis=1) + clouds.points.max(axis=1))
+    return PieceOdds(clouds.areas, slope * moves + offset, paired, anything, find_copies(clouds), centers)
 
 
 def moving_odds(logits: torch.Tensor) -> torch.Tensor:
@@ -138,6 +143,8 @@ def group_pieces(odds: PieceOdds) -> Groups:
         smooth = (np.bincount(odds.copies, smooth, count) / np.maximum(counts, 1))[odds.copies]
     moving = np.flatnonzero(smooth > np.log(MOVING_PIECE / (1.0 - MOVING_PIECE)))
     clusters = linked_clusters(affinity, moving, LINKED)
+    if odds.copies is not None and odds.centers is not None:
+        clusters = share_among_copies(clusters, odds.areas, odds.copies, odds.centers)
     if len(moving) == count:
         largest = max(range(len(clusters)), key=lambda k: float(odds.areas[clusters[k]].sum()))
         clusters.pop(largest)
@@ -147,6 +154,56 @@ def group_pieces(odds: PieceOdds) -> Groups:
         chance = np.average(1.0 / (1.0 + np.exp(-smooth[cluster])), weights=odds.areas[cluster] + 1e-12)
         sure.append(float(np.log(chance / (1.0 - chance))))
     return Groups(labels, np.array(sure), odds.anything)
+
+
+def share_among_copies(
+    clusters: list[list[int]],
+    areas: Float[np.ndarray, " P"],
+    copies: Int[np.ndarray, " P"],
+    centers: Float[np.ndarray, "P 3"],
+) -> list[list[int]]:
+    """The clusters of which copies are made up alike: if the upper doors are two bodies with two hinges each, so are
+    the lower ones.
+
+    The largest piece of a cluster is its core. Where it is the only one of its kind in some cluster, and never a mere
+    detail, every copy of it is the core of a cluster of its own. Pieces join a core if copies of them stand to half of
+    such cores in the same way (or as in a mirror) and go with them; what is left of a cluster that falls apart goes
+    with the nearest.
+    """
+    cores = [max(cluster, key=lambda piece: float(areas[piece])) for cluster in clusters]
+    single = {core: set(c) for core, c in zip(cores, clusters, strict=True) if np.sum(copies[c] == copies[core]) == 1}
+    owner = np.full(len(copies), -1)
+    for cluster, core in zip(clusters, cores, strict=True):
+        owner[cluster] = core
+    carried = {int(copies[p]) for p in np.flatnonzero(owner >= 0) if copies[owner[p]] != copies[p]}
+    for kind in sorted({int(copies[core]) for core in single} - carried):
+        known = [core for core in single if copies[core] == kind]
+        seeds = np.flatnonzero((copies == kind) & (owner >= 0))
+        if len(seeds) < 2:
+            continue
+        offsets = np.abs(centers[:, None] - centers[seeds])
+        votes: dict[tuple[int, ...], int] = {}
+        for seed in known:
+            column = int(np.flatnonzero(seeds == seed)[0])
+            for key in {_place(int(copies[p]), offsets[p, column]) for p in single[seed] if p != seed}:
+                votes[key] = votes.get(key, 0) + 1
+        broken = {int(owner[seed]) for seed in seeds if owner[seed] != seed}
+        for piece in range(len(copies)):
+            if copies[piece] == kind:
+                owner[piece] = piece if owner[piece] >= 0 else -1
+                continue
+            order = np.argsort(np.linalg.norm(offsets[piece], axis=1), kind="stable")
+            told = [k for k in order if 2 * votes.get(_place(int(copies[piece]), offsets[piece, k]), 0) >= len(known)]
+            if told and (owner[piece] in (-1, piece) or copies[owner[piece]] == kind):
+                owner[piece] = seeds[told[0]]
+            elif int(owner[piece]) in broken:
+                owner[piece] = seeds[order[0]]
+    return [np.flatnonzero(owner == core).tolist() for core in dict.fromkeys(owner[owner >= 0].tolist())]
+
+
+def _place(copy: int, offset: Float[np.ndarray, "3"]) -> tuple[int, ...]:
+    """Which shape stands where."""
+    return (copy, *np.round(offset / SAME_OFFSET).astype(int).tolist())
 
 
 def linked_clusters(affinity: Float[np.ndarray, "P P"], pieces: Int[np.ndarray, " M"], least: float) -> list[list[int]]:
@@ -217,6 +274,12 @@ def cut_pieces(mesh: Mesh) -> Int[np.ndarray, " F"]:
     """A piece for each face, numbered from 0: components of the plan, tiny ones and too many joined to the nearest, or
     patches where nearly all of the mesh is one component."""
     return join_tiny(mesh, cut_single(mesh, connected_pieces(mesh)))
+
+
+def is_single_surface(mesh: Mesh) -> bool:
+    """Whether nearly all of a mesh is one component."""
+    areas = np.bincount(connected_pieces(mesh), face_areas(mesh.vertices, mesh.faces))
+    return bool(areas.max(initial=0.0) > SINGLE_SHARE * areas.sum())
 
 
 def cut_single(mesh: Mesh, labels: Int[np.ndarray, " F"]) -> Int[np.ndarray, " F"]:

@@ -46,7 +46,7 @@ STRAIGHT = 0.25  # An object has upright sides if this share of them agrees on a
 ASKEW = math.radians(2.0)  # Smaller turns about up are left alone [rad].
 
 # Copies differ by less than these shares in area and in each of their sides (of sampled points, so less exact). By eye.
-COPIED_AREA, COPIED_SIDES = 0.01, 0.08
+COPIED_AREA, COPIED_SIDES, COPIED_SLACK = 0.06, 0.08, 0.01
 
 
 @dataclass(frozen=True)
@@ -272,7 +272,7 @@ def find_copies(clouds: PartClouds) -> Int[np.ndarray, " P"]:
     first = np.arange(len(sides))
     for piece in range(len(sides)):
         near = np.abs(np.log(clouds.areas[:piece] / clouds.areas[piece])) < COPIED_AREA
-        near &= (np.abs(np.log(sides[:piece] / sides[piece])) < COPIED_SIDES).all(axis=1)
+        near &= (np.abs(sides[:piece] - sides[piece]) < COPIED_SIDES * sides[piece] + COPIED_SLACK).all(axis=1)
         if near.any():
             first[piece] = first[int(np.flatnonzero(near)[0])]
     return first

@@ -14,27 +14,27 @@ from neurok.geometry import lie
 from neurok.modelling.shapes import AXES, Shape, Triple, join
 
 
-class Part:
+class Link:
     """One rigid piece in the making; ``add`` returns the part, so that calls chain."""
 
     def __init__(self, name: str, index: int, joint: Joint, builder: Builder) -> None:
         self.name, self.index, self.joint, self.builder = name, index, joint, builder
         self.pieces: list[tuple[Shape, Surface]] = []
 
-    def add(self, shape: Shape | Sequence[Shape], surface: Surface) -> Part:
+    def add(self, shape: Shape | Sequence[Shape], surface: Surface) -> Link:
         """Solids of one look; each stays a component of its own."""
         self.pieces += [(s, surface) for s in ([shape] if isinstance(shape, Shape) else shape)]
         return self
 
-    def hinge(self, name: str, axis: Triple, origin: Triple, lower: float, upper: float) -> Part:
+    def hinge(self, name: str, axis: Triple, origin: Triple, lower: float, upper: float) -> Link:
         """A new part that turns on this one, limits in [rad]."""
         return self.builder.part(name, self, "revolute", axis, origin, lower, upper)
 
-    def slide(self, name: str, axis: Triple, lower: float, upper: float, origin: Triple = (0, 0, 0)) -> Part:
+    def slide(self, name: str, axis: Triple, lower: float, upper: float, origin: Triple = (0, 0, 0)) -> Link:
         """A new part that slides along this one, limits in [m]."""
         return self.builder.part(name, self, "prismatic", axis, origin, lower, upper)
 
-    def spin(self, name: str, axis: Triple, origin: Triple = (0, 0, 0)) -> Part:
+    def spin(self, name: str, axis: Triple, origin: Triple = (0, 0, 0)) -> Link:
         """A new part that turns on this one without end."""
         return self.builder.part(name, self, "continuous", axis, origin)
 
@@ -44,18 +44,18 @@ class Builder:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.parts: list[Part] = []
+        self.parts: list[Link] = []
 
     def part(
         self,
         name: str,
-        parent: Part | None = None,
+        parent: Link | None = None,
         kind: JointKind = "fixed",
         axis: Triple = (0, 1, 0),
         origin: Triple = (0, 0, 0),
         lower: float = 0.0,
         upper: float = 0.0,
-    ) -> Part:
+    ) -> Link:
         """A new part on its joint; a name used before gets a number. Limits in [rad] or [m], rest at 0."""
         unique = name
         used = {part.name for part in self.parts}
@@ -67,7 +67,7 @@ class Builder:
         frame = (np.asarray(axis, dtype=np.float64), np.asarray(origin, dtype=np.float64))
         above = -1 if parent is None else parent.index
         joint = Joint(kind, above, *frame, float(lower), float(upper), name=f"{unique}_joint")
-        part = Part(unique, len(self.parts), joint, self)
+        part = Link(unique, len(self.parts), joint, self)
         self.parts.append(part)
         return part
 
@@ -83,7 +83,7 @@ class Builder:
         other = Builder(self.name)
         for part in self.parts:
             axis, origin = motion[:3, :3] @ part.joint.axis, motion[:3, :3] @ part.joint.origin + motion[:3, 3]
-            new = Part(part.name, part.index, replace(part.joint, axis=axis, origin=origin), other)
+            new = Link(part.name, part.index, replace(part.joint, axis=axis, origin=origin), other)
             new.pieces = [(shape.transformed(motion), surface) for shape, surface in part.pieces]
             other.parts.append(new)
         return other

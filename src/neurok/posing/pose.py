@@ -16,7 +16,7 @@ from neurok.kinematics.space import KinematicSpace
 from neurok.kinematics.space import decode as decode_pose
 from neurok.posing.refine import RefineConfig, refine
 from neurok.posing.registration import RegistrationConfig, longest_side, register_points
-from neurok.posing.verdict import Verdict
+from neurok.posing.verdict import PoseVerdict
 
 if TYPE_CHECKING:
     from neurok.core.mesh import Mesh
@@ -98,7 +98,7 @@ class Pose:
     is_close: bool = False
     """Whether it is as close to a cloud as samples can tell: no wider space could be closer."""
 
-    verdict: Verdict | None = None
+    verdict: PoseVerdict | None = None
     """How much of the way it goes and whether it had to tear, as ``neurok.pose`` found."""
 
     why: str = ""

@@ -310,7 +310,7 @@ def _robust_weights(residual: Float[np.ndarray, "R 3"], config: RegistrationConf
 
 
 @dataclass(frozen=True, eq=False)
-class Split:
+class SampleSplit:
     """One half of the target, and samples of the shape that no other half uses."""
 
     samples: SurfaceSamples
@@ -342,22 +342,22 @@ class HoldOut:
         return longest_side(self.rest)
 
     @property
-    def fit(self) -> Split:
+    def fit(self) -> SampleSplit:
         """What a fit may use."""
         return self._splits[0]
 
     @property
-    def validation(self) -> Split:
+    def validation(self) -> SampleSplit:
         """What no fit may use."""
         return self._splits[1]
 
     @cached_property
-    def _splits(self) -> tuple[Split, Split]:
+    def _splits(self) -> tuple[SampleSplit, SampleSplit]:
         rng = np.random.default_rng(self.seed)
         samples = [sample_surface(self.rest.vertices, self.rest.faces, self.count, rng) for _ in range(2)]
         order = np.random.default_rng(self.seed).permutation(len(self.target))
         trees = [cKDTree(self.target[order[half::2]]) for half in range(2)]
-        first, second = (Split(*pair, self.count) for pair in zip(samples, trees, strict=True))
+        first, second = (SampleSplit(*pair, self.count) for pair in zip(samples, trees, strict=True))
         return first, second
 
     def error(self, vertices: Float[np.ndarray, "V 3"]) -> float:

@@ -32,7 +32,7 @@ from neurok.posing.pose import (
     simplest,
 )
 from neurok.posing.registration import longest_side
-from neurok.posing.verdict import Judge, Measure, to_vertices
+from neurok.posing.verdict import Measure, PoseJudge, to_vertices
 
 Target = Asset | Mesh | np.ndarray | str | Path
 """What a pose shall fit: an object, points (rows of three numbers), or a file of either."""
@@ -155,7 +155,7 @@ def pose(
     found = model.spaces_for(space, target=target is not None, deform=deform) if spaces is None else list(spaces)
     if not found:
         raise NeurokError(f"There is no space of poses to look in for '{rest.name}'; give at least one.")
-    judge = Judge(rest)
+    judge = PoseJudge(rest)
     if target is None:
         best, measure = _drag(found, rest, move or {}, config)
     else:
@@ -173,17 +173,19 @@ def pose(
             best = _refined(poses, points, seed, config)
             return _judged(best, judge, measure, (), model.why(best.space, space))
         best = simplest(poses, config.partial_tolerance * poses[-1].residual if partial else 0.0, config)
-    best, waits = free_pose(best)
-    return _judged(best, judge, measure, waits, model.why(best.space, space))
+    best, obstructions = free_pose(best)
+    return _judged(best, judge, measure, obstructions, model.why(best.space, space))
 
 
-def _judged(pose: Pose, judge: Judge, measure: Measure, waits: tuple[tuple[str, str], ...], why: str) -> Pose:
+def _judged(
+    pose: Pose, judge: PoseJudge, measure: Measure, obstructions: tuple[tuple[str, str], ...], why: str
+) -> Pose:
     """The pose with a verdict, which its status follows."""
     rest = judge.rest
     same = len(pose.vertices) == rest.vertex_count
     vertices = pose.vertices if same else on_vertices(rest, pose.space.rest, pose.vertices)
-    verdict = judge.verdict(vertices, measure, waits)
-    if waits:
+    verdict = judge.verdict(vertices, measure, obstructions)
+    if obstructions:
         pose = replace(pose, residual=measure(vertices) / longest_side(rest))
     status = "torn" if verdict.is_torn else "poor" if verdict.grade == "poor" else pose.status
     return replace(pose, verdict=verdict, status=status, why=why)
@@ -239,11 +241,11 @@ def free_pose(pose: Pose) -> tuple[Pose, tuple[tuple[str, str], ...]]:
     joints = pose.space.rigid_joints
     if joints is None or not joints.dof:
         return pose, ()
-    found, waits = Clearance(joints).freed(pose.q[: joints.dof])
-    if not waits:
+    found, obstructions = Clearance(joints).freed(pose.q[: joints.dof])
+    if not obstructions:
         return pose, ()
     q = np.concatenate([found, pose.q[joints.dof :]])
-    return replace(pose, q=q, vertices=decode(pose.space, q)), waits
+    return replace(pose, q=q, vertices=decode(pose.space, q)), obstructions
 
 
 def _drag(

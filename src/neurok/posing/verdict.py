@@ -13,6 +13,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from neurok.core.mesh import Mesh
+from neurok.errors import counted
 from neurok.geometry.operators import face_areas
 from neurok.geometry.sampling import sample_surface
 from neurok.posing.components import Components
@@ -51,7 +52,7 @@ JUDGING = JudgingConfig()
 
 
 @dataclass(frozen=True)
-class Verdict:
+class PoseVerdict:
     """How good a pose is."""
 
     reached: float
@@ -63,7 +64,7 @@ class Verdict:
     apart: int = 0
     """Components that came off what they touched at rest."""
 
-    waits: tuple[tuple[str, str], ...] = ()
+    obstructions: tuple[tuple[str, str], ...] = ()
     """Bodies that were held back, each with the one that is in its way."""
 
     config: JudgingConfig = JUDGING
@@ -84,13 +85,13 @@ class Verdict:
         if self.torn > self.config.torn:
             parts.append(f"it had to tear: {self.torn:.0%} of the surface is stretched by half its length or more")
         if self.apart:
-            parts.append(f"{self.apart} component{'s' if self.apart > 1 else ''} came off")
-        parts += [f"{small} waits for {large}" for small, large in self.waits]
+            parts.append(f"{counted(self.apart, 'component')} came off")
+        parts += [f"{small} waits for {large}" for small, large in self.obstructions]
         return "; ".join(parts)
 
 
 @dataclass(frozen=True, eq=False)
-class Judge:
+class PoseJudge:
     """What tells whether a surface is whole, found once for a mesh."""
 
     rest: Mesh
@@ -128,12 +129,12 @@ class Judge:
         return int((seen & (before == before[main]) & (after != after[main])).sum())
 
     def verdict(
-        self, vertices: Float[np.ndarray, "V 3"], measure: Measure, waits: tuple[tuple[str, str], ...] = ()
-    ) -> Verdict:
+        self, vertices: Float[np.ndarray, "V 3"], measure: Measure, obstructions: tuple[tuple[str, str], ...] = ()
+    ) -> PoseVerdict:
         """Of vertices in the order of the rest mesh."""
         start, now = measure(self.rest.vertices), measure(vertices)
         reached = 1.0 if start <= 1e-9 * self.rest.size else float(np.clip(1.0 - now / start, 0.0, 1.0))
-        return Verdict(reached, self.torn(vertices), self.apart(vertices), waits, self.config)
+        return PoseVerdict(reached, self.torn(vertices), self.apart(vertices), obstructions, self.config)
 
     def to_points(self, points: Float[np.ndarray, "N 3"], partial: bool) -> Measure:
         """Distance from a cloud, beyond what two samplings of one surface differ by; both ways unless it is partial."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from neurok.errors import NeurokError
+from neurok.errors import NeurokError, did_you_mean
 from neurok.geometry import lie
 
 VIEWS: dict[str, tuple[float, float]] = {
@@ -57,6 +57,7 @@ class Camera:
         except ValueError:
             raise NeurokError(
                 f"There is no view {text!r}; known are {', '.join(VIEWS)}, or give azimuth,elevation in degrees."
+                f"{did_you_mean(text, VIEWS)}"
             ) from None
         return Camera(azimuth, elevation)
 

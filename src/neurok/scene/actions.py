@@ -72,7 +72,7 @@ class ActionConfig:
     rooted: tuple[str, ...] = ("plant", "tree", "flower", "palm", "bush", "cactus", "grass", "fern")
     """Words in the name of what stands anchored: wind holds its bottom down."""
 
-    rooted_stuff: tuple[str, ...] = ("soil", "stem", "leaf")
+    rooted_materials: tuple[str, ...] = ("soil", "stem", "leaf")
     """Materials of what stands anchored, whatever its name."""
 
 
@@ -80,7 +80,7 @@ DEFAULTS = ActionConfig()
 
 
 @dataclass(frozen=True, eq=False)
-class Subject:
+class ActionSubject:
     """What an action needs to know of an object."""
 
     name: str
@@ -101,15 +101,15 @@ class Subject:
 
     up: Float[np.ndarray, "3"]
     right: Float[np.ndarray, "3"]
-    stuff: frozenset[str] = frozenset()
+    materials: frozenset[str] = frozenset()
     """Names of the materials it is made of."""
 
     @staticmethod
-    def of(name: str, mesh: Mesh, mass: float, materials: MaterialField | None = None) -> Subject:
+    def of(name: str, mesh: Mesh, mass: float, materials: MaterialField | None = None) -> ActionSubject:
         right = frame_change("y", mesh.up) @ SIDES["right"]
         exposed = _exposed(mesh, np.concatenate([right[None], np.eye(3)]))
         names = [] if materials is None else [materials.materials[i].name for i in np.unique(materials.ids)]
-        return Subject(
+        return ActionSubject(
             name,
             mesh.size,
             mesh.unit,
@@ -123,7 +123,9 @@ class Subject:
 
     def is_rooted(self, config: ActionConfig) -> bool:
         """Whether it stands anchored, by its name or its materials."""
-        return any(word in self.name.lower() for word in config.rooted) or bool(self.stuff & set(config.rooted_stuff))
+        return any(word in self.name.lower() for word in config.rooted) or bool(
+            self.materials & set(config.rooted_materials)
+        )
 
     @property
     def tumble(self) -> Float[np.ndarray, "3"]:
@@ -131,7 +133,7 @@ class Subject:
         return np.cross(self.up, self.right)
 
 
-def acted(scene: Scene, index: int, subject: Subject, config: ActionConfig = DEFAULTS) -> Scene:
+def acted(scene: Scene, index: int, subject: ActionSubject, config: ActionConfig = DEFAULTS) -> Scene:
     """The scene in which the action of one object is written out; a ground to stand on comes along.
 
     Raises:
@@ -152,7 +154,7 @@ def acted(scene: Scene, index: int, subject: Subject, config: ActionConfig = DEF
     return LAWS[thing.act](plain, index, subject, thing.strength, config)
 
 
-def _problems(scene: Scene, thing: SceneObject, subject: Subject) -> list[str]:
+def _problems(scene: Scene, thing: SceneObject, subject: ActionSubject) -> list[str]:
     """Why the object cannot do it."""
     name, act, world = subject.name, thing.act, scene.world
     out = []
@@ -169,18 +171,18 @@ def _problems(scene: Scene, thing: SceneObject, subject: Subject) -> list[str]:
     return out
 
 
-def _fall(scene: Scene, subject: Subject, config: ActionConfig) -> tuple[float, float]:
+def _fall(scene: Scene, subject: ActionSubject, config: ActionConfig) -> tuple[float, float]:
     """Gravity [m/s²], and the time √(size / g) [s]."""
     given = scene.world.gravity
     gravity = float(np.linalg.norm(given)) if given is not None and any(given) else config.gravity
     return gravity, math.sqrt(subject.size * subject.unit / gravity)
 
 
-def _drop(scene: Scene, index: int, subject: Subject, strength: float, config: ActionConfig) -> Scene:
+def _drop(scene: Scene, index: int, subject: ActionSubject, strength: float, config: ActionConfig) -> Scene:
     return _changed(scene, index, drop=config.drop_height * strength * subject.size)
 
 
-def _throw(scene: Scene, index: int, subject: Subject, strength: float, config: ActionConfig) -> Scene:
+def _throw(scene: Scene, index: int, subject: ActionSubject, strength: float, config: ActionConfig) -> Scene:
     """Leaving at 45 degrees, it is down by its height after the time in which it fell that height and its range."""
     thing, gravity = scene.objects[index], _fall(scene, subject, config)[0] / subject.unit
     height, reach = config.throw_height * subject.size, config.throw_range * strength * subject.size
@@ -196,7 +198,7 @@ def _throw(scene: Scene, index: int, subject: Subject, strength: float, config: 
     )
 
 
-def _tilt(scene: Scene, index: int, subject: Subject, strength: float, config: ActionConfig) -> Scene:
+def _tilt(scene: Scene, index: int, subject: ActionSubject, strength: float, config: ActionConfig) -> Scene:
     """The ground slopes down to the right, seen by one who is tilted with it: gravity leans, and pulls as hard."""
     gravity = _fall(scene, subject, config)[0]
     angle = math.atan(strength * math.tan(config.tilt_angle))
@@ -204,7 +206,7 @@ def _tilt(scene: Scene, index: int, subject: Subject, strength: float, config: A
     return replace(scene, world=replace(scene.world, gravity=vector(pull)))
 
 
-def _drag(scene: Scene, index: int, subject: Subject, strength: float, config: ActionConfig) -> Scene:
+def _drag(scene: Scene, index: int, subject: ActionSubject, strength: float, config: ActionConfig) -> Scene:
     """A hand on the top goes to the right and lets go; it pulls through a spring, so it cannot tear anything."""
     gravity, time = _fall(scene, subject, config)
     reach, end = config.drag_reach * subject.size, config.drag_time * time
@@ -213,7 +215,7 @@ def _drag(scene: Scene, index: int, subject: Subject, strength: float, config: A
     return _changed(scene, index, drags=(*scene.objects[index].drags, drag))
 
 
-def _wind(scene: Scene, index: int, subject: Subject, strength: float, config: ActionConfig) -> Scene:
+def _wind(scene: Scene, index: int, subject: ActionSubject, strength: float, config: ActionConfig) -> Scene:
     """A gust from the left; what is rooted keeps its bottom where it is."""
     gravity, time = _fall(scene, subject, config)
     force = config.wind_force * strength * subject.mass * gravity
@@ -226,7 +228,7 @@ def _wind(scene: Scene, index: int, subject: Subject, strength: float, config: A
     return _changed(scene, index, pins=(ScenePin("all/bottom"),)) if is_pinned else scene
 
 
-LAWS: dict[str, Callable[[Scene, int, Subject, float, ActionConfig], Scene]] = {
+LAWS: dict[str, Callable[[Scene, int, ActionSubject, float, ActionConfig], Scene]] = {
     "drop": _drop,
     "throw": _throw,
     "tilt": _tilt,

@@ -11,7 +11,8 @@ import contextlib
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
-from typing import Any, Literal, get_args
+from functools import cache
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from neurok.core import Asset, Mesh
 from neurok.core.material import Material, MaterialKind, check_range
@@ -22,7 +23,7 @@ from neurok.dynamics.choice import EngineName
 from neurok.dynamics.engine import LONGEST_FRAME, MAX_STEPS
 from neurok.dynamics.particles.engine_config import ResolutionName, parse_resolution
 from neurok.dynamics.reduced.engine import IntegratorName
-from neurok.errors import NeurokError
+from neurok.errors import NeurokError, wrong_choice
 from neurok.model import Model, SpaceName
 
 VERSION = 1
@@ -176,6 +177,9 @@ class SceneObject:
     up: UpAxis | None = None
     """The axis of its file that points up; by default as the file says, or a sure guess."""
 
+    nodes: tuple[str, ...] = ()
+    """Globs of the nodes of its file that are the object, as for ``neurok.load``."""
+
     act: ActionName | None = None
     """What is done to it, in one word; see ``neurok.scene.actions``."""
 
@@ -195,8 +199,14 @@ class SceneObject:
     density: float | None = None
     """[kg/m^3], instead of that of materials which nobody named: neither ``materials`` nor the file."""
 
+    mass: float | None = None
+    """Of the whole object [kg]; by default as its geometry and things of its kind have it."""
+
+    hollow: bool | None = None
+    """Whether closed surfaces are hollow or solid; by default as their materials and things of its kind are."""
+
     thickness: float | None = None
-    """Of open surfaces; by default that of their material's sheets, or 1 % of the object's size."""
+    """Of walls and open surfaces; by default that of their material's sheets, or 1 % of the object's size."""
 
     materials: Mapping[str, str | SceneMaterial] = field(default_factory=dict)
     """By the name of a part or a surface, or ``all``: a material of the library, or numbers."""
@@ -312,15 +322,15 @@ class Scene:
     """Of the engine ``particles`` [Pa]: what is stiffer is stepped with this stiffness; by default it is rigid."""
 
     def __post_init__(self) -> None:
-        problems = [text for place, value in _numbers(self, "") for text in check_number(place, value)]
+        problems = [text for place, value, words in _leaves(self, "") for text in _check_leaf(place, value, words)]
         problems += _check_scene(self)
         if problems:
             raise SceneError(problems)
 
 
 POSITIVE = {
-    "seconds", "fps", "dt", "unit", "strength", "wind_until", "density", "thickness", "stiffness", "young", "stiffest",
-    "yield_stress",
+    "seconds", "fps", "dt", "unit", "strength", "wind_until", "density", "mass", "thickness", "stiffness", "young",
+    "stiffest", "yield_stress",
 }  # fmt: skip
 NOT_NEGATIVE = {
     "damping", "joint_damping", "joint_friction", "friction", "start", "time", "times", "jolt", "drop", "seed",
@@ -333,19 +343,39 @@ def vector(values: Any) -> Vector:
     return x, y, z
 
 
-def _numbers(value: Any, place: str) -> Iterator[tuple[str, float]]:
-    """Every number of a scene with its place, such as ``objects[0].pushes[1].force``."""
+@cache
+def _choices(kind: type) -> dict[str, tuple[str, ...]]:
+    """Fields that take a few words, and which."""
+    found = {}
+    for name, hint in get_type_hints(kind).items():
+        known = [one for one in (hint, *get_args(hint)) if get_origin(one) is Literal]
+        found[name] = tuple(str(word) for one in known for word in get_args(one))
+    return found
+
+
+def _leaves(value: Any, place: str, words: tuple[str, ...] = ()) -> Iterator[tuple[str, float | str, tuple[str, ...]]]:
+    """Every number and every choice of a scene with its place, such as ``objects[0].pushes[1].force``."""
     if is_dataclass(value):
         for item in (item for item in fields(value) if item.name != "source"):
-            yield from _numbers(getattr(value, item.name), f"{place}.{item.name}".lstrip("."))
+            known = _choices(type(value)).get(item.name, ())  # type: ignore[arg-type]
+            yield from _leaves(getattr(value, item.name), f"{place}.{item.name}".lstrip("."), known)
     elif isinstance(value, Mapping):
         for key, item in value.items():
-            yield from _numbers(item, f"{place}.{key}")
+            yield from _leaves(item, f"{place}.{key}")
     elif isinstance(value, tuple):
         for index, item in enumerate(value):
-            yield from _numbers(item, f"{place}[{index}]" if is_dataclass(item) or isinstance(item, tuple) else place)
+            yield from _leaves(item, f"{place}[{index}]" if is_dataclass(item) or isinstance(item, tuple) else place)
+    elif isinstance(value, str) and words:
+        yield place, value, words
     elif isinstance(value, int | float) and not isinstance(value, bool):
-        yield place, float(value)
+        yield place, float(value), ()
+
+
+def _check_leaf(place: str, value: float | str, words: tuple[str, ...]) -> Iterator[str]:
+    if isinstance(value, float):
+        yield from check_number(place, value)
+    elif value not in words and place != "resolution":  # which may also be a number in words
+        yield wrong_choice(place, value, words)
 
 
 def check_number(place: str, value: float) -> Iterator[str]:
@@ -379,10 +409,6 @@ def _check_scene(scene: Scene) -> Iterator[str]:
         yield f"fps must be at least {least:.3g}, so that a frame fits into {scene.seconds:g} s, got {scene.fps:g}"
     if scene.dt is not None and 0 < scene.dt < scene.seconds / MAX_STEPS:
         yield f"dt must be at least {scene.seconds / MAX_STEPS:.3g} s, which is {MAX_STEPS:,} steps, got {scene.dt:.3g}"
-    if scene.integrator not in get_args(IntegratorName):
-        yield f"integrator must be one of {', '.join(get_args(IntegratorName))}, got {scene.integrator!r}"
-    if scene.engine not in get_args(EngineName):
-        yield f"engine must be one of {', '.join(get_args(EngineName))}, got {scene.engine!r}"
     try:
         parse_resolution(scene.resolution)
     except NeurokError as error:

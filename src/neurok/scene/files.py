@@ -7,7 +7,6 @@ user's own and names nothing but objects to read.
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 import tomllib
@@ -21,7 +20,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import yaml
 
-from neurok.errors import FormatError, NeurokError, shown
+from neurok.errors import FormatError, NeurokError, did_you_mean, shown, wrong_choice
 from neurok.io.files import read_bytes, write_files
 from neurok.scene import description as nouns
 from neurok.scene.description import VERSION, Scene, SceneError, check_number
@@ -49,7 +48,7 @@ def read_scene(path: str | Path) -> Scene:
     version = data.pop(VERSION_KEY, VERSION)
     if version != VERSION:
         raise FormatError(f"'{path}' is a scene of version {shown(version)}; this neurok reads {VERSION}.")
-    reader = _Reader()
+    reader = _SceneReader()
     scene = reader.read(Scene, data, "")
     if reader.problems:
         raise SceneError([f"'{path}': {reader.problems[0]}", *reader.problems[1:]])
@@ -161,7 +160,7 @@ def _hints(kind: type) -> dict[str, Any]:
     return found if "source" not in found else {**found, "path": str}
 
 
-class _Reader:
+class _SceneReader:
     """Makes nouns of what a file says; what does not fit is noted and replaced by None."""
 
     def __init__(self) -> None:
@@ -181,8 +180,10 @@ class _Reader:
                 return {str(key): self.read(inner[1], item, f"{place}.{key}") for key, item in value.items()}
             return self._refuse(place, "hold one entry per part", value)
         if origin is Literal:
-            known = ", ".join(map(str, inner))
-            return value if value in inner else self._refuse(place, f"be one of {known}", value)
+            if value in inner:
+                return value
+            self.problems.append(wrong_choice(place, value, map(str, inner)))
+            return None
         return self._plain(kind, value, place)
 
     def _refuse(self, place: str, wanted: str, value: Any) -> None:
@@ -219,7 +220,7 @@ class _Reader:
         if len(kinds) == 1:
             return self.read(kinds[0], value, place)
         for kind in kinds:
-            attempt = _Reader()
+            attempt = _SceneReader()
             result = attempt.read(kind, value, place)
             if not attempt.problems:
                 return result
@@ -256,5 +257,5 @@ def _is_whole(number: int | float) -> bool:
 
 
 def _unknown(place: str, key: str, known: list[str]) -> str:
-    near = difflib.get_close_matches(key, known, n=1)
-    return f"'{place}' is unknown; " + (f"did you mean '{near[0]}'?" if near else f"known are {', '.join(known)}")
+    meant = did_you_mean(key, known)
+    return f"'{place}' is unknown.{meant}" if meant else f"'{place}' is unknown; known are {', '.join(known)}"

@@ -19,7 +19,6 @@ from neurok.dynamics.reduced.equations import Mechanics
 from neurok.dynamics.soft import soften
 from neurok.errors import NeurokError
 from neurok.geometry import lie
-from neurok.inference.materials import STIFF
 from neurok.kinematics import ArticulatedSpace, KinematicSpace
 from neurok.model import Model
 from neurok.scene.description import AUTO_DROP, Scene, SceneDrag, SceneError, SceneObject, SceneObstacle, Vector
@@ -58,7 +57,7 @@ def mass_of(body: Body) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class Placed:
+class PlacedObject:
     """An object on its way into a scene: its body as it starts, and where its vertices then are."""
 
     scene: Scene
@@ -68,7 +67,7 @@ class Placed:
     mass: float
 
     @staticmethod
-    def of(scene: Scene, index: int, body: Body) -> Placed:
+    def of(scene: Scene, index: int, body: Body) -> PlacedObject:
         """Place a body: where it stands, whether it deforms, and how it starts."""
         entry = scene.objects[index]
         body = replace(body, free=_is_free(scene, entry))
@@ -77,13 +76,13 @@ class Placed:
         mechanics = mechanics_of(body)
         body = replace(body, condition=Condition(_start(scene, index, body, mechanics)))
         pose, q, _ = start_of(body, mechanics)
-        return Placed(scene, entry, body, mechanics.positions(pose, q), float(mechanics.mass))
+        return PlacedObject(scene, entry, body, mechanics.positions(pose, q), float(mechanics.mass))
 
     def lowest(self, normal: Float[np.ndarray, "3"]) -> float:
         """How far down the object reaches against a normal."""
         return float((self.start_positions[np.unique(self.body.mesh.faces)] @ normal).min())
 
-    def lifted(self, ground: Ground | None) -> Placed:
+    def lifted(self, ground: Ground | None) -> PlacedObject:
         """The same object at the height it is dropped from."""
         if self.entry.drop is None:
             return self
@@ -151,7 +150,7 @@ def _softened(body: Body, entry: SceneObject) -> Body:
     """The body in its elastic space if it is soft, held where it is pinned; what is said of its space is believed."""
     if entry.space not in ("auto", "learned", "elastic") or body.materials is None:
         return body
-    if entry.space != "elastic" and body.poses.learned_bends is None and float(body.stuff.young.min()) > STIFF:
+    if entry.space != "elastic" and body.poses.learned_bends is None and not body.stuff.is_soft.any():
         return body
     if body.poses.stiffness is not None:  # it is elastic already, but may be pinned only now
         if not entry.pins or not body.free:
@@ -236,8 +235,9 @@ def _made_of(model: Model, space: KinematicSpace, entry: SceneObject) -> dict[st
         return {"density": float(found.density.mean()) if entry.density is None else entry.density}
     if entry.density is None:
         return {"materials": found}
-    dense = (replace(one, density=entry.density) if one.name in guessed else one for one in found.materials)
-    return {"materials": replace(found, materials=tuple(dense))}
+    free = np.array([one.name in guessed for one in found.materials])[found.ids]
+    density = np.where(free, entry.density, found.density)
+    return {"materials": replace(found, values={**found.values, "density": density})}
 
 
 def _weighed(body: Body, touched: Bool[np.ndarray, " V"]) -> Body:

@@ -21,12 +21,12 @@ from neurok.dynamics.particles.engine import ParticleEngine
 from neurok.dynamics.particles.engine_config import ParticleEngineConfig, parse_resolution
 from neurok.dynamics.reduced.engine import IntegratorName
 from neurok.dynamics.simulate import simulate_together
-from neurok.errors import NeurokError
+from neurok.errors import NeurokError, did_you_mean
 from neurok.geometry import lie
 from neurok.io.files import unique_names
 from neurok.kinematics import KinematicSpace
 from neurok.model import Model, Weights, understand
-from neurok.scene.actions import Subject, acted
+from neurok.scene.actions import ActionSubject, acted
 from neurok.scene.description import (
     Scene,
     SceneError,
@@ -38,7 +38,9 @@ from neurok.scene.description import (
     Source,
     vector,
 )
-from neurok.scene.placing import Placed, collect, make_body, mass_of, placement_of, say_all
+from neurok.scene.outcome import judged
+from neurok.scene.placing import PlacedObject, collect, make_body, mass_of, placement_of, say_all
+from neurok.scene.report import ObjectReport
 
 
 def merge_meshes(meshes: Sequence[Mesh], names: Sequence[str]) -> Mesh:
@@ -129,11 +131,8 @@ class ReadyScene:
     notes: tuple[str, ...] = ()
     """What was read otherwise than the files say, one sentence each."""
 
-    reasons: tuple[str, ...] = ()
-    """For each object which space of poses it has and why, in one sentence; empty for particles."""
-
-    matter: tuple[str, ...] = ()
-    """For each object what it is made of, in one sentence; empty where all of it was named."""
+    reports: tuple[ObjectReport, ...] = ()
+    """What each object was taken for."""
 
     @property
     def assets(self) -> tuple[Asset, ...]:
@@ -223,7 +222,7 @@ def run_ready(
         engine=engine or engine_of(scene, say),
         progress=progress,
     )
-    return SceneRun(ready, rollouts)
+    return SceneRun(ready, judged(rollouts, ready.bodies, ready.world))
 
 
 def engine_of(scene: Scene, say: Callable[[str], None] | None = None) -> Engine | EngineName:
@@ -272,7 +271,7 @@ def prepare_scene(
     bare: list[Body] = collect(problems, bodied, range(len(models)))
     say_all(problems)
     scene = _acted(scene, names, bare)
-    placed: list[Placed] = collect(problems, lambda k: Placed.of(scene, k, bare[k]), range(len(models)))
+    placed: list[PlacedObject] = collect(problems, lambda k: PlacedObject.of(scene, k, bare[k]), range(len(models)))
     say_all(problems)
     rigid = scene.engine != "particles"
     if rigid and all(thing.body.poses.dim == 0 and not thing.body.free for thing in placed):
@@ -282,18 +281,18 @@ def prepare_scene(
         )
     ground = _ground(scene, placed, first)
     placed = [thing.lifted(ground) for thing in placed]
-    bodies: list[Body] = collect(problems, Placed.conditioned, placed)
+    bodies: list[Body] = collect(problems, PlacedObject.conditioned, placed)
     say_all(problems)
     blows = scene.world.wind is not None and any(scene.world.wind)
     wind = Wind(np.array(scene.world.wind), until=scene.world.wind_until) if blows else None
     gravity = None if scene.world.gravity is None else np.array(scene.world.gravity)
     world = World(gravity, wind, ground, obstacles, scene.world.friction)
-    mass = sum(thing.mass for thing in placed)
-    reasons = tuple(
-        model.why(thing.body.poses, thing.entry.space) for model, thing in zip(models, placed, strict=True) if rigid
+    reports = tuple(
+        ObjectReport.of(name, model, thing.body, thing.mass, thing.entry.space, has_poses=rigid)
+        for name, model, thing in zip(names, models, placed, strict=True)
     )
-    matter = tuple(map(_taken_for, models))
-    return ReadyScene(scene, tuple(models), names, tuple(bodies), world, mass, notes, reasons, matter)
+    mass = sum(thing.mass for thing in placed)
+    return ReadyScene(scene, tuple(models), names, tuple(bodies), world, mass, notes, reports)
 
 
 def _first_alike(things: Sequence[SceneObject]) -> list[int]:
@@ -310,19 +309,18 @@ def _understood(thing: SceneObject, weights: Weights | None) -> Model:
         for part, one in thing.materials.items()
     }
     model = understand(
-        thing.source, plan=thing.plan or None, materials=given, weights=weights, unit=thing.unit, up=thing.up
+        thing.source,
+        plan=thing.plan or None,
+        materials=given,
+        weights=weights,
+        unit=thing.unit,
+        up=thing.up,
+        nodes=thing.nodes,
     )
-    return understand(model, materials=thing.materials_file) if thing.materials_file else model
-
-
-def _taken_for(model: Model) -> str:
-    """What an object was taken to be made of without a word from anybody."""
-    items = [item for item in model.materials.items if not item.is_known]
-    if not items:
-        return ""
-    names = ", ".join(dict.fromkeys(item.material.name for item in items))
-    why = items[0].reason if len(items) == 1 else f"{len(items)} parts by names, looks and shapes"
-    return f"taken to be of {names} ({why}); name materials with --material PART=NAME."
+    wall = None if thing.thickness is None else thing.thickness * model.mesh.unit
+    return understand(
+        model, materials=thing.materials_file or None, mass=thing.mass, hollow=thing.hollow, thickness=wall
+    )
 
 
 def _with_frames(scene: Scene, models: Sequence[Model]) -> Scene:
@@ -341,7 +339,7 @@ def _acted(scene: Scene, names: Sequence[str], bodies: Sequence[Body]) -> Scene:
         if scene.objects[k].act is None:
             continue
         try:
-            scene = acted(scene, k, Subject.of(names[k], body.mesh, mass_of(body), body.materials))
+            scene = acted(scene, k, ActionSubject.of(names[k], body.mesh, mass_of(body), body.materials))
         except SceneError as error:
             problems += error.problems
     say_all(problems)
@@ -357,7 +355,7 @@ def _check_memory(scene: Scene, models: Sequence[Model]) -> None:
         )
 
 
-def _ground(scene: Scene, placed: Sequence[Placed], first: Mesh) -> Ground | None:
+def _ground(scene: Scene, placed: Sequence[PlacedObject], first: Mesh) -> Ground | None:
     """The ground with its height worked out; something that is dropped brings one along."""
     entry = scene.world.ground
     if entry is None and not any(thing.entry.drop is not None for thing in placed):
@@ -428,6 +426,7 @@ def simulate(
     if unknown := sorted(set(conditions) - known):
         raise NeurokError(
             f"'{unknown[0]}' is nothing that can be said of an object; known are {', '.join(sorted(known))}."
+            f"{did_you_mean(unknown[0], known)}"
         )
     for name in ("plan", "materials"):  # a scene has words for both, Python also objects
         if name in conditions and not isinstance(conditions[name], str):

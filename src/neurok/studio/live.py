@@ -109,7 +109,8 @@ class _Live:
         figures: dict[str, Any] = {"mass": ready.mass, "vertices": rest.vertex_count}
         if rest.vertex_count != ready.assets[0].mesh.vertex_count:  # loose stuff is shown as grains
             figures["mesh"] = rest
-        _send_news(link, News("ready", " ".join([*ready.notes, *filter(None, ready.matter)]), figures=figures))
+        said = " ".join([*ready.notes, *(report.matter_sentence for report in ready.reports)])
+        _send_news(link, News("ready", said, figures=figures))
 
     def go(self) -> None:
         """Obey and step until told to end."""

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import hmac
 import html
+import http
 import io
+import logging
+import secrets
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +23,7 @@ from neurok.io.files import write_files
 from neurok.io.formats import as_asset
 from neurok.scene.output import motion_of
 from neurok.studio.config import CONFIG, StudioConfig
-from neurok.studio.view import EYE, UP, View, body_colors
+from neurok.studio.view import EYE, UP, StudioView, body_colors
 
 MOST_BYTES = 300_000_000
 """Positions of one page [bytes]: a browser holds all of them."""
@@ -78,7 +83,7 @@ def page_of(thing: Any, clip: str = "0", config: StudioConfig = CONFIG) -> str:
 def _drawn(server: Any, thing: Any, clip: str, config: StudioConfig) -> str:
     """The page of a server's scene, in which the thing is drawn and moved."""
     server.scene.set_up_direction("+y")
-    view = View(server.scene, config)
+    view = StudioView(server.scene, config)
     if isinstance(thing, BodyPlan):
         view.show(thing.mesh, body_colors(len(thing.bodies)))
         view.show_joints(thing, None, None)
@@ -122,12 +127,21 @@ def _server() -> Iterator[Any]:
         server.stop()
 
 
-def make_server(needs: str) -> Any:
-    """A server of viser on a free port of the loopback."""
+PASSWORD_HEADER = "X-Neurok-Studio"
+"""By which the gate shows that it let a request in."""
+
+_building = threading.Lock()
+
+
+def make_server(needs: str, password: str | None = None) -> Any:
+    """A server of viser on a free port of the loopback, which answers nobody but who knows its password."""
     try:
         import viser
     except ImportError:
         raise MissingDependencyError(f"{needs} viser: pip install 'neurok[studio]'.") from None
+    log = logging.getLogger("websockets.server")  # it prints a traceback for every visitor who speaks nonsense
+    log.addHandler(logging.NullHandler())
+    log.propagate = False
 
     class Unshared(viser.ViserServer):
         """Never opens a tunnel to the internet, whoever asks."""
@@ -135,7 +149,31 @@ def make_server(needs: str) -> Any:
         def request_share_url(self, verbose: bool = True) -> str | None:
             return None
 
-    return Unshared(host="127.0.0.1", port=0, label="neurok studio", verbose=False)
+    with _building, _guarded(password or secrets.token_urlsafe(24)):
+        return Unshared(host="127.0.0.1", port=0, label="neurok studio", verbose=False)
+
+
+@contextlib.contextmanager
+def _guarded(password: str) -> Iterator[None]:
+    """Servers that viser starts meanwhile ask for the password; any page of any site can reach a port of the loopback,
+    and viser has no check of its own."""
+    from websockets.asyncio import server as sockets
+
+    serve = sockets.serve
+
+    def guarded(*args: Any, process_request: Any = None, **options: Any) -> Any:
+        def check(connection: Any, request: Any) -> Any:
+            if not hmac.compare_digest(request.headers.get(PASSWORD_HEADER, "").encode(), password.encode()):
+                return connection.respond(http.HTTPStatus.FORBIDDEN, "This port belongs to the neurok studio.\n")
+            return None if process_request is None else process_request(connection, request)
+
+        return serve(*args, process_request=check, **options)
+
+    sockets.serve = guarded  # type: ignore[assignment,misc]
+    try:
+        yield
+    finally:
+        sockets.serve = serve  # type: ignore[misc]
 
 
 @contextlib.contextmanager

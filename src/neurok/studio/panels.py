@@ -18,7 +18,7 @@ from neurok.catalogue.samples import SAMPLES
 from neurok.core.material_library import library
 from neurok.core.select import SIDES
 from neurok.dynamics.choice import EngineName
-from neurok.errors import NeurokError
+from neurok.errors import NeurokError, counted
 from neurok.io import load
 from neurok.rendering.palette import part_color
 from neurok.scene.description import ActionName, BaseName
@@ -64,6 +64,18 @@ class Panel:
 
         return made
 
+    def row(self, label: str, acts: dict[str, Callable[[], Any]]) -> Any:
+        """Buttons beside each other, in the height of one."""
+        made = self.gui.add_button_group(label, tuple(acts))
+        several = list(acts.values())
+
+        @made.on_click
+        async def _(event: Any) -> None:
+            act = several[made.options.index(made.value)]  # what they are called may change
+            self.session.soon(lambda: self.session.do(act))
+
+        return made
+
     def input(self, made: Any, act: Callable[[Any], Any]) -> Any:
         """An input whose changes by the user, and not by the program, do something to the scene.
 
@@ -92,9 +104,8 @@ class HeadPanel(Panel):
     def build(self) -> None:
         self.sentence = ""
         self.status = self.gui.add_markdown("")
-        self.run = self.button("Run", self._run, icon="player-play")
-        self.reset = self.button("Reset", self.scene.rest, icon="player-skip-back")
-        self.button("Look at it", self.session.look_at_object, icon="focus-2")
+        acts = {"Run": self._run, "Reset": self.scene.rest, "View": self.session.look_at_object}
+        self.controls = self.row("Simulation", acts)
         self.message = self.gui.add_markdown("")
 
     def _run(self) -> None:
@@ -111,8 +122,9 @@ class HeadPanel(Panel):
     def refresh(self) -> None:
         scene = self.scene
         is_going = scene.mode in ("running", "playing")
-        self.run.label = "Pause" if is_going else "Run"
-        self.run.icon = "player-pause" if is_going else "player-play"
+        labels = ("Pause" if is_going else "Run", "Reset", "View")
+        if self.controls.options != labels:
+            self.controls.options = labels
         name = "nothing open" if scene.asset is None else _plain(scene.open_asset.mesh.name)
         lines = [f"**{name}** · {scene.mode}"]
         if scene.mode in ("running", "paused"):
@@ -178,10 +190,10 @@ class OpenPanel(Panel):
         low, high = mesh.bounds
         sides = " x ".join(f"{side * mesh.unit:.3g}" for side in high - low)
         dof = 0 if joints is None else joints.dof
-        self.facts.content = (
-            f"{mesh.vertex_count:,} vertices, {mesh.face_count:,} faces, {mesh.part_count} parts, {dof} joint values, "
-            f"{len(asset.clips)} animations. {sides} m, {mesh.up} up."
-        )
+        counts = {"vertex": mesh.vertex_count, "face": mesh.face_count, "part": mesh.part_count}
+        counts |= {"joint value": dof, "animation": len(asset.clips)}
+        told = ", ".join(counted(number, noun) for noun, number in counts.items())
+        self.facts.content = f"{told}. {sides} m, {mesh.up} up."
 
 
 MOST_SLIDERS = 24
@@ -193,8 +205,8 @@ class PosesPanel(Panel):
 
     def build(self) -> None:
         self.seeds = itertools.count()
-        self.button("Random state", lambda: self.scene.random_pose(next(self.seeds)))
-        self.button("Back to rest", self.scene.rest)
+        acts = {"Random state": lambda: self.scene.random_pose(next(self.seeds)), "Back to rest": self.scene.rest}
+        self.row("Pose", acts)
         self.gui.add_markdown(
             "Drag a point of the surface: it follows by itself while paused, on a spring while running."
         )
@@ -391,10 +403,10 @@ class RecordPanel(Panel):
 
     def build(self) -> None:
         gui = self.gui
-        self.record = self.button("Record", lambda: self.scene.record(not self.scene.records), icon="player-record")
+        acts = {"Record": lambda: self.scene.record(not self.scene.records), "Play": self.scene.play}
+        self.record = self.row("Recording", acts)
         self.frame = self.input(gui.add_slider("Frame", 0, 1, 1, 0), lambda value: self.scene.scrub(int(value)))
         self.loop = self.input(gui.add_checkbox("Loop", True), self.scene.set_loop)
-        self.button("Play", self.scene.play)
         self.plots: list[Any] = []
         self.plotted: Any = None
         self.plot_folder = gui.add_folder("Plots")
@@ -420,7 +432,9 @@ class RecordPanel(Panel):
 
     def refresh(self) -> None:
         recording = self.scene.playback.recording
-        self.record.label = "Stop recording" if self.scene.records else "Record"
+        labels = ("Stop" if self.scene.records else "Record", "Play")
+        if self.record.options != labels:
+            self.record.options = labels
         if recording is not None:
             last = max(recording.clip.frame_count - 1, 1)
             if self.frame.max != last:

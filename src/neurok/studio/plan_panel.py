@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any, get_args
 
 import numpy as np
 
 from neurok.bodyplan import editing
 from neurok.core.articulation import JointKind
-from neurok.errors import NeurokError
+from neurok.errors import NeurokError, counted
 from neurok.geometry import lie
 from neurok.studio.panels import Panel
 
@@ -31,13 +32,12 @@ class PlanPanel(Panel):
             self.high = self.input(gui.add_number("Upper", 0.0, step=0.01), lambda _: self._limits())
             self.moves = self.input(gui.add_checkbox("Move the axis", False), lambda _: self._mark())
         with gui.add_folder("Bodies"):
-            self.button("Fix", lambda: self._edit("fix", editing.fixed))
-            self.button("Free", lambda: self._edit("free", editing.freed))
-            self.button("Split", lambda: self._edit("split", editing.split))
+            edits = {"Fix": editing.fixed, "Free": editing.freed, "Split": editing.split}
+            self.row("Body", {name: partial(self._edit, name.lower(), edit) for name, edit in edits.items()})
             self.other = gui.add_dropdown("Merge into", ("none",))
             self.button("Merge", self._merge)
-        self.button("Undo", lambda: self._say("Undone", self.scene.undo()))
-        self.button("Redo", lambda: self._say("Done again", self.scene.redo()))
+        undo, redo = lambda: self._say("Undone", self.scene.undo()), lambda: self._say("Done again", self.scene.redo())
+        self.row("Changes", {"Undo": undo, "Redo": redo})
 
     # The user does something.
 
@@ -173,17 +173,19 @@ def _summary(plan: Any) -> str:
     if plan is None:
         return "No plan yet."
     moving = [body for body in plan.bodies if body.joint is not None]
-    return f"{len(plan.bodies)} bodies, {len(moving)} joints. Click a body to choose it."
+    return f"{counted(len(plan.bodies), 'body')}, {counted(len(moving), 'joint')}. Click a body to choose it."
 
 
 def _described(plan: Any, index: int) -> str:
     body = plan.bodies[index]
     carrier = "base" if body.parent < 0 else f"on {plan.bodies[body.parent].name}"
     if body.joint is None:
-        return f"**{body.name}**: {carrier}, {'bends' if body.bends else 'fixed'}, {len(body.pieces)} pieces."
+        return (
+            f"**{body.name}**: {carrier}, {'bends' if body.bends else 'fixed'}, {counted(len(body.pieces), 'piece')}."
+        )
     joint = body.joint
     unit = "mesh units" if joint.kind == "prismatic" else "degrees"
     return (
         f"**{body.name}**: {carrier}, {joint.kind}, probability {joint.probability:.2f}, from {joint.source}, "
-        f"{len(body.pieces)} pieces. Limits in {unit}."
+        f"{counted(len(body.pieces), 'piece')}. Limits in {unit}."
     )

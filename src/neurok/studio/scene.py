@@ -27,7 +27,7 @@ from neurok.scene.description import Scene
 from neurok.studio.config import CONFIG, StudioConfig
 from neurok.studio.live import LiveSimulation, News, Simulation
 from neurok.studio.motion import skinned_clip
-from neurok.studio.state import Corrections, Forces, History, Playback, Push, Recording, Studied, study
+from neurok.studio.state import Corrections, Forces, History, Playback, Recording, Studied, StudioPush, study
 
 Mode = Literal["empty", "posing", "running", "paused", "playing"]
 
@@ -67,7 +67,7 @@ class StudioScene:
     _simulation: Simulation | None = None
     _history: History = field(default_factory=lambda: History(CONFIG.undo))
     _grabbed: int | None = None
-    _push: Push | None = None
+    _push: StudioPush | None = None
     _mass: float | None = None
 
     # What is open.
@@ -299,7 +299,7 @@ class StudioScene:
 
     def push(self, at: str, to: str, strength: float) -> None:
         """A short push on a place towards a side, in halves of the object's weight; it starts the simulation."""
-        self._push = Push(self.object_mesh, at, to, strength)
+        self._push = StudioPush(self.object_mesh, at, to, strength)
         if self.mode != "running":
             self.run()
         elif self._mass is not None:

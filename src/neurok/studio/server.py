@@ -14,7 +14,7 @@ from http.cookies import CookieError, SimpleCookie
 from importlib.resources import files
 from ipaddress import ip_address
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import SplitResult, parse_qs, urlsplit
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from neurok.core import Asset
 from neurok.errors import NeurokError
 from neurok.studio.config import CONFIG, StudioConfig
 from neurok.studio.live import warm_up
-from neurok.studio.page import make_server, quiet
+from neurok.studio.page import PASSWORD_HEADER, make_server, quiet
 from neurok.studio.session import Session
 from neurok.studio.view import EYE, UP
 
@@ -100,12 +100,20 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def _split(address: str) -> SplitResult:
+    """The parts of an address; none where it makes no sense."""
+    try:
+        return urlsplit(address)
+    except ValueError:
+        return urlsplit("")
+
+
 def admit(head: Head, token: str | None) -> Admission:
     """Let in or refuse; ``token`` is ``None`` where the gate listens on the loopback only."""
     host = head.headers.get("host", "")
-    if token is None and not is_loopback(urlsplit(f"//{host}").hostname or ""):
+    if token is None and not is_loopback(_split(f"//{host}").hostname or ""):
         return Admission("refuse", "The studio listens on this machine only; open it as http://127.0.0.1.")
-    if head.is_websocket and urlsplit(head.headers.get("origin", "")).netloc != host:
+    if head.is_websocket and _split(head.headers.get("origin", "")).netloc != host:
         return Admission("refuse", "Pages of other sites may not use the studio.")
     if token is None:
         return Admission("pass")
@@ -120,8 +128,13 @@ def admit(head: Head, token: str | None) -> Admission:
 class AccessGate:
     """Listens at one address and passes connections on to another port of the loopback."""
 
-    def __init__(self, host: str, port: int, inner: int, token: str | None, most_bytes: int) -> None:
+    def __init__(
+        self, host: str, port: int, inner: int, token: str | None, most_bytes: int, password: str = ""
+    ) -> None:
         self.host, self.port, self.inner, self.token, self.most_bytes = host, port, inner, token, most_bytes
+        self.password = password
+        """What the inner port asks for."""
+
         self.server: asyncio.Server | None = None
         self.tasks: set[asyncio.Task[None]] = set()
 
@@ -145,6 +158,8 @@ class AccessGate:
         try:
             data = await asyncio.wait_for(reader.readuntil(b"\r\n\r\n"), HEAD_SECONDS)
             head = Head.parse(data)
+            if self.password:
+                data = data.replace(b"\r\n", f"\r\n{PASSWORD_HEADER}: {self.password}\r\n".encode(), 1)
             admission = (
                 Admission("refuse", "This is no request that the studio knows.")
                 if head is None
@@ -247,9 +262,13 @@ class StudioServer:
     ) -> None:
         self.start, self.config, self.host = start, config, host
         self.token = None if is_loopback(host) else secrets.token_urlsafe(24)
+        if not host.strip():
+            raise NeurokError("The studio needs an address to listen on; give --host 127.0.0.1, or 0.0.0.0 for all.")
         self.sessions: dict[int, Any] = {}
+        self._seats = threading.BoundedSemaphore(config.sessions)
+        password = secrets.token_urlsafe(24)
         with quiet():
-            self.viser = make_server("The studio needs")
+            self.viser = make_server("The studio needs", password)
         self.viser.gui.configure_theme(
             show_logo=False, show_share_button=False, control_layout="collapsible", control_width="large"
         )
@@ -258,7 +277,7 @@ class StudioServer:
         camera.position, camera.look_at, camera.up = EYE, np.zeros(3), UP
         self.viser.on_client_connect(self._come)
         self.viser.on_client_disconnect(self._go)
-        self.gate = AccessGate(host, port, self.viser.get_port(), self.token, 2 * config.upload_bytes)
+        self.gate = AccessGate(host, port, self.viser.get_port(), self.token, 2 * config.upload_bytes, password)
         try:
             self.port = self._in_loop(self.gate.open())
         except (OSError, OverflowError) as error:
@@ -276,7 +295,7 @@ class StudioServer:
         return asyncio.run_coroutine_threadsafe(work, self.viser.get_event_loop()).result(10.0)
 
     def _come(self, client: Any) -> None:
-        if len(self.sessions) >= self.config.sessions:
+        if not self._seats.acquire(blocking=False):  # people may come at the same moment
             client.add_notification(
                 "neurok", f"The studio is full: {self.config.sessions} people are in it.", color="red"
             )
@@ -289,6 +308,7 @@ class StudioServer:
         session = self.sessions.pop(client.client_id, None)
         if session is not None:
             session.close()
+            self._seats.release()
 
     def stop(self) -> None:
         """Close all windows and stop to listen."""

@@ -35,7 +35,7 @@ from neurok.studio.panels import (
 )
 from neurok.studio.plan_panel import PlanPanel
 from neurok.studio.scene import StudioScene
-from neurok.studio.view import EYE, UP, Coloring, View, body_colors, material_colors
+from neurok.studio.view import EYE, UP, Coloring, StudioView, body_colors, material_colors
 
 TABS: dict[str, tuple[type[Panel], ...]] = {
     "Open": (OpenPanel, GeneratePanel),
@@ -48,7 +48,7 @@ TABS: dict[str, tuple[type[Panel], ...]] = {
 """What is in each tab; six of them fit into one row."""
 
 
-class _ClickableView(View):
+class _ClickableView(StudioView):
     """A view whose nodes answer to clicks and drags."""
 
     def __init__(self, session: Session) -> None:

@@ -101,7 +101,7 @@ class Forces:
 
 
 @dataclass(frozen=True, eq=False)
-class Push:
+class StudioPush:
     """A short push on a place of the object towards a side, in halves of its weight."""
 
     mesh: Mesh

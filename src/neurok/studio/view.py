@@ -33,7 +33,7 @@ UP = np.array([0.0, 1.0, 0.0])
 """Of every picture."""
 
 
-class View:
+class StudioView:
     """One object in one viser scene, of a client or of a page."""
 
     def __init__(self, scene: Any, config: StudioConfig) -> None:

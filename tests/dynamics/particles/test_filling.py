@@ -6,10 +6,10 @@ from scipy.sparse import csr_matrix
 
 from neurok.core import Material, MaterialField, Mesh, material
 from neurok.dynamics import Body
+from neurok.dynamics.particles.constitution import SHEET, SHELL, SOLID, stiff_sheets, stiff_solids
 from neurok.dynamics.particles.filling import fill
 from neurok.dynamics.particles.skinning import embed, radii, soft_skin
 from neurok.dynamics.particles.state import SoftSkin
-from neurok.dynamics.particles.stuff import SHEET, SHELL, SOLID, stiff_sheets, stiff_solids
 from neurok.errors import NeurokError
 from neurok.geometry.distance import closest_point
 from neurok.modelling.shapes import box, cylinder, join, lathe, sphere

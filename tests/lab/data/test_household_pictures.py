@@ -7,7 +7,7 @@ import pytest
 
 from neurok.catalogue import asset_of, generate
 from neurok.errors import FormatError, MissingDependencyError, NeurokError
-from neurok.generation.pictures import View, take_pictures
+from neurok.generation.pictures import CameraView, take_pictures
 from neurok.io import save
 from neurok_lab.data.household_pictures import (
     ELEVATION,
@@ -78,14 +78,14 @@ def test_real_models_come_last_and_are_seen_as_they_are(chest, tmp_path):
 
 def test_pictures_from_opposite_sides_have_mirrored_outlines(egl, chest):
     """From far away, what is seen from behind covers the mirror image of what is seen from the front."""
-    views = [View(azimuth, 0.0, 1.0, 0.1, 48.0, False, False) for azimuth in (20.0, 200.0)]
+    views = [CameraView(azimuth, 0.0, 1.0, 0.1, 48.0, False, False) for azimuth in (20.0, 200.0)]
     front, back = take_pictures(chest, views, 64)[..., 3].astype(float)
     assert np.abs(front - back[:, ::-1]).mean() < 0.01 * 255
     assert 0.1 < (front > 128).mean() < 0.9
 
 
 def test_lights_turn_without_moving_the_object(egl, chest):
-    views = [View(20.0, 20.0, 30.0, 0.1, turn, False, False) for turn in (0.0, 110.0)]
+    views = [CameraView(20.0, 20.0, 30.0, 0.1, turn, False, False) for turn in (0.0, 110.0)]
     left, right = take_pictures(chest, views, 64).astype(float)
     np.testing.assert_array_equal(left[..., 3], right[..., 3])
     assert np.abs(left[..., :3] - right[..., :3]).max() > 20

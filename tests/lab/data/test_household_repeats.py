@@ -5,22 +5,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from neurok.catalogue.parts import Look, Part
+from neurok.catalogue.parts import Appearance, Part
 from neurok.modelling.forms import CODE
 from neurok.modelling.shapes import Shape, box, join
 from neurok_lab.data.household_real import Single, repeated
 
-LOOK = Look("brown", "brown", (0.4, 0.3, 0.2), "wood")
+LOOK = Appearance("brown", "brown", (0.4, 0.3, 0.2), "wood")
 CROOKED = join([box((0.1, 0.6, 0.1)), box((0.2, 0.08, 0.08), (0.1, 0.28, 0.04))])
 
 
-def singles(*shapes: Shape, look: Look = LOOK) -> list[Single]:
-    return [Single(shape, look, "leg") for shape in shapes]
+def singles(*shapes: Shape, finish: Appearance = LOOK) -> list[Single]:
+    return [Single(shape, finish, "leg") for shape in shapes]
 
 
 def copies_of(one: Single) -> list[np.ndarray]:
     shape = Shape(one.solid.vertices - one.centre, one.solid.faces)
-    part = Part("leg", "support", "implicit", np.zeros(CODE), one.size, one.centre, np.eye(3), one.look,
+    part = Part("leg", "support", "implicit", np.zeros(CODE), one.size, one.centre, np.eye(3), one.appearance,
                 repeat=one.repeat, mesh=shape)  # fmt: skip
     return [copy.bounds.mean(axis=0) for copy in part.copies]
 
@@ -56,7 +56,7 @@ def test_what_differs_in_size_or_colour_stays_alone():
     red = replace(LOOK, rgb=(0.9, 0.1, 0.1))
     things = [
         *singles(box((0.2, 0.2, 0.2), (1.0, 0.0, 0.0)), box((0.2, 0.25, 0.2), (-1.0, 0.0, 0.0))),
-        *singles(box((0.2, 0.2, 0.2), (-1.0, 1.0, 0.0)), look=red),
+        *singles(box((0.2, 0.2, 0.2), (-1.0, 1.0, 0.0)), finish=red),
     ]
     assert [one.repeat.total for one in repeated(things)] == [1, 1, 1]
 

@@ -6,16 +6,13 @@ from dataclasses import replace
 import pytest
 import torch
 
-from neurok.generation.augmentation import (
+from neurok.generation.framing import MARGIN, PLAIN, framed, on_plain
+from neurok_lab.data.augmentation import (
     BACKGROUNDS,
-    MARGIN,
-    PLAIN,
     AugmentationConfig,
     augment,
     cosine_basis,
-    framed,
     hue_turn,
-    on_plain,
     random_backgrounds,
 )
 

@@ -21,7 +21,7 @@ from neurok_lab.evaluation.generation_reconstruction import (
     simplified,
     truth,
 )
-from neurok_lab.parts.vecset import Surface
+from neurok_lab.parts.vecset import SurfaceSamples
 
 
 def test_motions_a_tenth_apart_are_two_hundredths_apart_both_ways():
@@ -43,7 +43,7 @@ def test_simplified_solids_stay_apart_and_keep_their_volume():
 
 def test_of_nothing_the_distance_is_one():
     nothing = Answer(Shape(np.zeros((0, 3)), np.zeros((0, 3), dtype=int)), *(np.zeros((0, n)) for n in (3, 2, 5)))
-    seen = Surface(*(np.zeros((0, 3)),) * 3, *(np.zeros(0, dtype=int),) * 2)
+    seen = SurfaceSamples(*(np.zeros((0, 3)),) * 3, *(np.zeros(0, dtype=int),) * 2)
     assert apart(np.zeros((2, 4, 3)), nothing, seen, 1.0) == NOTHING
 
 

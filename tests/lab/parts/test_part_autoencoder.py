@@ -71,7 +71,7 @@ def test_decoded_materials_depend_on_the_shape_alone(rows):
     one, two = (model.decoder(each, given.aspect) for each in (code, other))
     assert torch.equal(one.law, two.law)
     assert torch.equal(one.values, two.values)
-    assert not torch.equal(one.look, two.look)
+    assert not torch.equal(one.appearance, two.appearance)
 
 
 @pytest.mark.parametrize("codes", ["split", "decoded", "apart", "fused"])
@@ -161,12 +161,12 @@ def test_a_part_goes_to_codes_and_comes_back_as_words_and_numbers(chair):
 
 
 def test_refined_codes_fit_the_points_better(chair):
-    from neurok_lab.parts.part_fit import Cloud, encode_clouds, input_of
+    from neurok_lab.parts.part_fit import PartCloud, encode_clouds, input_of
     from neurok_lab.parts.part_points import surface_of_part
 
     model, part = model_of(), chair.parts[0]
     points, normals, colours = surface_of_part(part, 64, np.random.default_rng(0))
-    cloud = Cloud(points * part.size / 2, normals, colours, np.asarray(part.size), part.look)
+    cloud = PartCloud(points * part.size / 2, normals, colours, np.asarray(part.size), part.appearance)
     given, before = input_of([cloud]), encode_clouds(model, [cloud])
     after = refine(model, before, [cloud], steps=30)
 

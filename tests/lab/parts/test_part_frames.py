@@ -20,7 +20,7 @@ from neurok_lab.evaluation.generation_reconstruction import (
     truth,
 )
 from neurok_lab.parts.part_autoencoder import PartConfig, PartModel
-from neurok_lab.parts.part_fit import Cloud
+from neurok_lab.parts.part_fit import PartCloud
 from neurok_lab.parts.part_frames import FrameConfig, cloud_in, frames_of, wall_of
 
 CONFIG = ReconstructionConfig(surface=4000, asked=1000, cells=24, points=200)
@@ -61,9 +61,9 @@ def test_a_cloud_in_its_axes_goes_back_to_where_it_was():
 def test_the_wall_of_a_hollow_box_is_measured_and_a_full_one_has_none():
     size = np.array([0.4, 0.5, 0.3])
     points, normals = points_on(hollowed(box(size), 0.012, "top"))
-    assert wall_of(Cloud(points, normals, points, size)) == pytest.approx(0.012, rel=0.05)
+    assert wall_of(PartCloud(points, normals, points, size)) == pytest.approx(0.012, rel=0.05)
     points, normals = points_on(box(size))
-    assert wall_of(Cloud(points, normals, points, size)) == 0.0
+    assert wall_of(PartCloud(points, normals, points, size)) == 0.0
 
 
 def test_a_leaning_sheet_is_seen_thin_along_z_and_long_along_y():

@@ -46,7 +46,7 @@ def test_an_implicit_part_fills_its_box_and_keeps_its_look(pillow):
     other = as_implicit(part, part.copies[0].turn("z", 30))
     np.testing.assert_allclose(np.ptp(other.solid.bounds, axis=0), other.size)
     assert other.kind == "implicit"
-    assert other.look == part.look
+    assert other.appearance == part.appearance
 
 
 def test_sets_are_read_as_they_were_written(rows, tmp_path):
@@ -127,10 +127,10 @@ def test_a_model_is_cut_into_pieces_with_colours_materials_and_parents():
     assert [len(each) for each in pieces] == [1, 4]
     stuff = {region.name: region.surface.name for region in regions_of(mesh) if region.surface}
     found = real_assembly(Asset(mesh), "table", {name: {"wood": "oak"}.get(s, s) for name, s in stuff.items()})
-    assert [part.look.material for part in found.parts] == ["oak", "steel"]
+    assert [part.appearance.material for part in found.parts] == ["oak", "steel"]
     assert [part.repeat.mirror for part in found.parts] == ["", "xz"]
     assert [part.parent for part in found.parts] == [-1, 0]
-    np.testing.assert_allclose(found.parts[0].look.rgb, np.array([0.5, 0.2, 0.1]) ** (1 / 2.2))
+    np.testing.assert_allclose(found.parts[0].appearance.rgb, np.array([0.5, 0.2, 0.1]) ** (1 / 2.2))
     np.testing.assert_allclose(found.bounds, mesh.bounds, atol=1e-9)
 
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from neurok.bodyplan.evidence import FEATURES
+from neurok.bodyplan.line_features import FEATURES
 from neurok.catalogue.samples import make_sample
 from neurok_lab.train.ranking import (
     COLUMNS,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from neurok.catalogue import draw
-from neurok.catalogue.parts import Assembly, Look, Part, Repeat
+from neurok.catalogue.parts import Appearance, Assembly, Part, Repeat
 from neurok.catalogue.vocabulary import PART_NAMES
 from neurok.generation.fields import can_be_listed
 from neurok.modelling.forms import CODE, code_of
@@ -16,7 +16,7 @@ from neurok_lab.train.household_fitted import fitted_thing, part_names, renamed,
 
 pytestmark = pytest.mark.slow
 
-WOOD = Look("brown", "brown", (0.4, 0.3, 0.2), "wood")
+WOOD = Appearance("brown", "brown", (0.4, 0.3, 0.2), "wood")
 BOX = code_of("block", widths=np.full(5, 1.0), depths=np.full(5, 1.0), corner=0.05)
 
 

@@ -8,15 +8,15 @@ import torch
 
 from neurok.errors import NeurokError
 from neurok.generation.context import ContextConfig
-from neurok.generation.fields import build_fields, look_fields
+from neurok.generation.fields import appearance_fields, build_fields
 from neurok.generation.image_encoder import ImageConfig, ReaderConfig, part_fields
 from neurok.generation.numbers import WIDTH
 from neurok.generation.part_list import PartListConfig
 from neurok.generation.writing import Generator
 from neurok.hub import load_model, save_model
 from neurok_lab.data.household import is_real
-from neurok_lab.train.generation import OFTEN, Batch, PartListRecipe, put_real
-from neurok_lab.train.generation_data import Example, standard_of
+from neurok_lab.train.generation import OFTEN, BatchConfig, PartListRecipe, put_real
+from neurok_lab.train.generation_data import ListExample, standard_of
 from neurok_lab.train.loop import CHECKPOINT, train
 from neurok_lab.train.pictures import (
     RECIPES,
@@ -29,20 +29,20 @@ from neurok_lab.train.pictures import (
 )
 from neurok_lab.train.ship import ship_generation
 
-COLOUR = [field.name for field in look_fields()].index("colour")
+COLOUR = [field.name for field in appearance_fields()].index("colour")
 
 
-def example(name: str, category: int, names: list[int], colour: int = 0, value: float = 0.5) -> Example:
+def example(name: str, category: int, names: list[int], colour: int = 0, value: float = 0.5) -> ListExample:
     """A thing with a few parts of given names; its picture is as bright as its value."""
     build = [[number, *([0] * (len(build_fields()) - 1))] for number in names]
-    look = [[colour if k == COLOUR else 0 for k in range(len(look_fields()))] for _ in names]
+    finish = [[colour if k == COLOUR else 0 for k in range(len(appearance_fields()))] for _ in names]
     rows = np.full((len(names), WIDTH), value) + 0.1 * np.arange(len(names))[:, None]
     pictures = np.full((2, 112, 112, 4), round(255 * value), dtype=np.uint8)
-    return Example(name, [category, 0, 0], build, look, rows, np.ones_like(rows), pictures=pictures)
+    return ListExample(name, [category, 0, 0], build, finish, rows, np.ones_like(rows), pictures=pictures)
 
 
 @pytest.fixture
-def things() -> list[Example]:
+def things() -> list[ListExample]:
     return [example("a", 0, [3, 4, 4], colour=2, value=0.1), example("b", 0, [5], value=0.9), example("c", 1, [7])]
 
 
@@ -68,7 +68,7 @@ def test_answers_are_those_of_the_first_part_of_a_name(things):
 def small(steps: int) -> PictureRecipe:
     image = ImageConfig(summary=16, width=16, heads=2)
     reader = ReaderConfig(image, width=16, heads=2, names=4)
-    return PictureRecipe(model=reader, view=Batch(3), steps=steps, warmup=1, evaluate_every=steps)
+    return PictureRecipe(model=reader, view=BatchConfig(3), steps=steps, warmup=1, evaluate_every=steps)
 
 
 def test_a_reader_learns_and_the_list_begins_with_its_encoder(things, tmp_path):
@@ -120,7 +120,9 @@ def test_without_a_reader_it_goes_on_from_the_encoder_of_the_list(tmp_path):
 
 @pytest.mark.slow
 def test_a_reader_is_shipped_with_the_list_and_the_flow_as_they_were(things, tmp_path):
-    recipe = replace(PictureRecipe(), model=ReaderConfig(width=16, heads=2), steps=2, evaluate_every=1, view=Batch(2))
+    recipe = replace(
+        PictureRecipe(), model=ReaderConfig(width=16, heads=2), steps=2, evaluate_every=1, view=BatchConfig(2)
+    )
     train(training_of(recipe, things, things), tmp_path / "pictures")
     card = ship_generation({"pictures": tmp_path / "pictures"}, tmp_path / "w.safetensors", "generation")
     assert card["runs"]["reader"]["steps"] == 2

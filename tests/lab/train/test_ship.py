@@ -15,7 +15,7 @@ from neurok_lab.train.articulation import RECIPES as JOINT_RECIPES
 from neurok_lab.train.articulation import ArticulationTraining
 from neurok_lab.train.deformation import RECIPES, DeformationTraining, split_subjects
 from neurok_lab.train.loop import CHECKPOINT, train
-from neurok_lab.train.run import Deformations, train_model
+from neurok_lab.train.run import DeformationData, train_model
 from neurok_lab.train.ship import ship
 
 TINY = replace(RECIPES["smoke"], steps=2, evaluate_every=2, warmup=1, seed=3)
@@ -52,11 +52,11 @@ def test_a_run_is_shipped_with_its_card_and_can_be_gone_on_with(data, tmp_path, 
 
 def test_python_trains_by_one_function(data, tmp_path):
     lines: list[str] = []
-    told = train_model(Deformations((str(data),)), tmp_path / "run", recipe="smoke", steps=2, tell=lines.append)
+    told = train_model(DeformationData((str(data),)), tmp_path / "run", recipe="smoke", steps=2, tell=lines.append)
     assert told["step"] == 2
     assert lines[0] == "40 subjects to learn from"
     going_on = {"steps": 3, "resume": True, "tell": lines.append}
-    assert train_model(Deformations((str(data),)), tmp_path / "run", **going_on)["step"] == 3
+    assert train_model(DeformationData((str(data),)), tmp_path / "run", **going_on)["step"] == 3
 
 
 def test_several_runs_of_one_line_are_shipped_as_their_mean(data, tmp_path, capsys):

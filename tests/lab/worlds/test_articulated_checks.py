@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from neurok.modelling import appearance as looks
+from neurok.modelling import surfaces
 from neurok.modelling.builder import Builder
 from neurok.modelling.shapes import box, slab
 from neurok_lab.worlds.articulated.checks import check_articulated, is_free
 from neurok_lab.worlds.articulated.families import flipped, make_family, random_state, reopened
 
-WOOD = looks.wood("oak")
+WOOD = surfaces.wood("oak")
 
 
 def drawer_in_a_box(gap: float = 0.002, reach: float = 0.3, wall_in_front: bool = False):

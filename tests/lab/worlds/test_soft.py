@@ -10,7 +10,7 @@ from neurok.modelling.shapes import box, sphere
 from neurok_lab.worlds.soft import SOFT_FAMILIES, generate, make_soft
 from neurok_lab.worlds.soft.checks import VERTEX_RANGE
 from neurok_lab.worlds.soft.grids import SheetGrid, lattice_of, smooth_weights, thicken
-from neurok_lab.worlds.soft.scene import GRAVITY, Flex, Scene
+from neurok_lab.worlds.soft.scene import GRAVITY, Flex, FlexScene
 from neurok_lab.worlds.soft.stems import StemBuilder
 
 pytest.importorskip("mujoco")
@@ -59,7 +59,7 @@ def test_a_free_sheet_falls_as_the_closed_form_says():
     grid = SheetGrid(4, 4)
     u, v = grid.parameters.T
     flex = Flex(np.stack([u, 0 * u + 5.0, v], -1), grid.triangles, mass=0.2, young=1e5)
-    heights = Scene((flex,)).run(12, substeps=10).nodes[0][..., 1].mean(axis=1)
+    heights = FlexScene((flex,)).run(12, substeps=10).nodes[0][..., 1].mean(axis=1)
     steps = np.arange(12) * 10
     dt = 1 / 240
     # Semi-implicit Euler: after n steps the fall is g dt^2 n (n + 1) / 2.
@@ -72,7 +72,7 @@ def test_driven_nodes_follow_their_path():
     nodes = np.stack([v, 1.0 - u, 0 * u], -1)
     held = np.arange(4)
     path = lambda t: nodes[held] + [0.0, 0.0, 0.1 * np.sin(3 * t)]  # noqa: E731
-    frames = Scene((Flex(nodes, grid.triangles, 0.2, 1e5, driven=held, motion=path),)).run(20).nodes[0]
+    frames = FlexScene((Flex(nodes, grid.triangles, 0.2, 1e5, driven=held, motion=path),)).run(20).nodes[0]
     for k, frame in enumerate(frames):
         np.testing.assert_allclose(frame[held], path(k / 24.0), atol=2e-4)
 
@@ -89,11 +89,11 @@ def test_a_stem_without_load_stays_and_swings_at_its_own_rate_when_held_up():
         stiffness=inertia * (2 * np.pi * rate) ** 2,
         damping=0.0,
     )
-    still = Scene(rods=stems.build(carries_weight=False)).run(10).links
+    still = FlexScene(rods=stems.build(carries_weight=False)).run(10).links
     np.testing.assert_allclose(still, np.broadcast_to(np.eye(4), still.shape), atol=1e-6)
 
     kick = lambda t, x, v: np.array([[2.0 if t < 0.02 else 0.0, 0.0, 0.0]])  # noqa: E731
-    links = Scene(rods=stems.build(carries_weight=False, force=kick)).run(60, substeps=40).links
+    links = FlexScene(rods=stems.build(carries_weight=False, force=kick)).run(60, substeps=40).links
     lean = links[:, 0, 0, 1]
     crossings = np.flatnonzero(np.diff(np.sign(lean[2:])) != 0)
     period = 2 * np.diff(crossings).mean() / 24.0

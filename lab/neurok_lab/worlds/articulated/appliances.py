@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from neurok.core import Surface
-from neurok.modelling import appearance as looks
-from neurok.modelling import profiles
+from neurok.modelling import profiles, surfaces
 from neurok.modelling.booleans import difference
-from neurok.modelling.builder import Builder, Part
-from neurok.modelling.dice import Dice
-from neurok.modelling.hardware import add_buttons, pull
+from neurok.modelling.builder import Builder, Link
+from neurok.modelling.sampler import Sampler
 from neurok.modelling.shapes import box, cylinder, extrude, lathe, slab, torus
 from neurok.modelling.sweeps import sweep, tube
+from neurok_lab.worlds.articulated.hardware import add_buttons, pull
 from neurok_lab.worlds.articulated.kit import (
     BLACK_STEEL,
     CHARCOAL,
@@ -20,7 +19,7 @@ from neurok_lab.worlds.articulated.kit import (
     RUBBER,
     STEEL,
     WHITE,
-    Fronts,
+    FrontStyle,
     X,
     Y,
     Z,
@@ -45,12 +44,12 @@ def _rack(x0: float, x1: float, y: float, z0: float, z1: float) -> list:  # type
     return [*bars, *(box((x1 - x0, 0.005, 0.005), ((x0 + x1) / 2, y, z)) for z in (z0 + 0.01, z1 - 0.01))]
 
 
-def _fronts(d: Dice, surface: Surface, width: float, thickness: float, style: str = "slab") -> Fronts:
+def _fronts(d: Sampler, surface: Surface, width: float, thickness: float, style: str = "slab") -> FrontStyle:
     metal, handle = d.metal(), d.pick(["bar", "bow", "arch", "strip"])
-    return Fronts(surface, metal, thickness, 0.0025, style, handle, width, STEEL, swing=np.pi / 2)
+    return FrontStyle(surface, metal, thickness, 0.0025, style, handle, width, STEEL, swing=np.pi / 2)
 
 
-def oven(d: Dice) -> Builder:
+def oven(d: Sampler) -> Builder:
     """One or two doors that fold down, knobs above, a cooker on top."""
     width, height, depth = d.between(0.5, 1.15), d.between(0.7, 0.95), d.between(0.45, 0.62)
     shell = d.shell()
@@ -69,7 +68,7 @@ def oven(d: Dice) -> Builder:
     fronts = _fronts(d, shell, 0.75 * width, d.between(0.025, 0.045), d.pick(["glass", "glass", "raised", "slab"]))
     if d.chance(0.45):
         drawer = d.between(0.12, 0.18)
-        below = Fronts(shell, fronts.metal, fronts.thickness, 0.0025, "slab", fronts.handle, 0.5 * width)
+        below = FrontStyle(shell, fronts.metal, fronts.thickness, 0.0025, "slab", fronts.handle, 0.5 * width)
         add_drawer(d, frame, (-w, low, w, low + drawer), face, depth - 0.1, below)
         plate = slab((-w + board, low + drawer - 0.006, -face + 0.02), (w - board, low + drawer + 0.006, face))
         frame.add(plate, shell)
@@ -96,8 +95,8 @@ def oven(d: Dice) -> Builder:
     return frame.builder
 
 
-def _add_cooker(d: Dice, frame: Part, width: float, depth: float, height: float) -> None:
-    dark = looks.metal("black_steel", 0.6)
+def _add_cooker(d: Sampler, frame: Link, width: float, depth: float, height: float) -> None:
+    dark = surfaces.metal("black_steel", 0.6)
     grates = d.chance(0.5)
     for x in (-0.25, 0.25):
         for z in (-0.22, 0.2):
@@ -116,7 +115,7 @@ def _add_cooker(d: Dice, frame: Part, width: float, depth: float, height: float)
                 frame.add(torus(r, 0.004, 24, 6).move(place[0], height + 0.001, place[2]), dark)
 
 
-def dishwasher(d: Dice) -> Builder:
+def dishwasher(d: Sampler) -> Builder:
     """A door that folds down in front of racks, or a whole tub that slides out."""
     builder = Builder("dishwasher")
     width, height, depth = d.between(0.45, 0.65), d.between(0.7, 0.9), d.between(0.5, 0.62)
@@ -155,12 +154,12 @@ def dishwasher(d: Dice) -> Builder:
     return builder
 
 
-def washing_machine(d: Dice) -> Builder:
+def washing_machine(d: Sampler) -> Builder:
     """A front loader with a porthole, or a top loader with a lid."""
     return _front_loader(d) if d.chance(0.65) else _top_loader(d)
 
 
-def _front_loader(d: Dice) -> Builder:
+def _front_loader(d: Sampler) -> Builder:
     builder = Builder("washing_machine")
     width, height, depth = d.between(0.55, 0.68), d.between(0.78, 0.95), d.between(0.5, 0.62)
     shell, w, face = d.shell(), width / 2, depth / 2
@@ -192,7 +191,7 @@ def _front_loader(d: Dice) -> Builder:
     ring = [(0.72 * radius, 0.002), (rim, 0.002), (rim, 0.02), (0.95 * rim, 0.03), (0.75 * radius, 0.03)]
     door.add(lathe(ring, 36, closed=True).along("z").move(0, cy, face), d.metal())
     bowl = turned(32, [0, 0.4, 0.68, 0.76, 0.74, 0], [-0.05, -0.045, -0.015, 0.012, 0.018, 0.016], scale=radius)
-    door.add(bowl.along("z").move(0, cy, face), looks.glass("#9fb7c4", 0.5))
+    door.add(bowl.along("z").move(0, cy, face), surfaces.glass("#9fb7c4", 0.5))
     door.add(box((0.02, 0.09, 0.02), (-side * (rim - 0.012), cy, face + 0.03), 0.004), d.plastic())
     frame.add(box((0.012, 0.1, 0.02), (side * (rim + 0.004), cy, face + 0.007), 0.003), STEEL)
     _add_panel_controls(builder, d, frame, width, height - panel, height, face)
@@ -200,7 +199,7 @@ def _front_loader(d: Dice) -> Builder:
 
 
 def _add_panel_controls(
-    builder: Builder, d: Dice, frame: Part, width: float, low: float, high: float, z: float
+    builder: Builder, d: Sampler, frame: Link, width: float, low: float, high: float, z: float
 ) -> None:
     """A detergent drawer at the left, a big dial and a row of buttons."""
     w, rise = width / 2, high - low
@@ -214,7 +213,7 @@ def _add_panel_controls(
     add_buttons(builder, d, frame, places, min(0.022, 0.35 * w / count), d.plastic())
 
 
-def _top_loader(d: Dice) -> Builder:
+def _top_loader(d: Sampler) -> Builder:
     width, height, depth = d.between(0.5, 0.7), d.between(0.75, 0.95), d.between(0.5, 0.65)
     shell, w, face = d.shell(), width / 2, depth / 2
     frame = Builder("washing_machine").part("frame")
@@ -232,7 +231,7 @@ def _top_loader(d: Dice) -> Builder:
     span = face - (-face + thick + 0.006)
     plate = extrude(profiles.rectangle(width - 0.04, span - 0.01, 0.02), 0.018, bevel=0.004)
     solid = plate.move(0, height - 0.009, -face + thick + 0.006 + span / 2)
-    lid.add(solid, shell if d.chance(0.5) else looks.glass("#9fb7c4", 0.5))
+    lid.add(solid, shell if d.chance(0.5) else surfaces.glass("#9fb7c4", 0.5))
     lid.add([s.turn("x", -90).move(0, height + 0.009, face - 0.05) for s in pull(d, 0.12, kind="strip")], d.metal())
     count = d.count(1, 4)
     places = [(x, height + 0.5 * rise, -face + thick) for x in np.linspace(-0.6, 0.6, count) * w]
@@ -240,7 +239,7 @@ def _top_loader(d: Dice) -> Builder:
     return frame.builder
 
 
-def toaster(d: Dice) -> Builder:
+def toaster(d: Sampler) -> Builder:
     """Slots on top, a lever to press down, a browning dial, a crumb tray, slices that come up."""
     builder = Builder("toaster")
     slots = d.count(1, 2)
@@ -265,7 +264,7 @@ def toaster(d: Dice) -> Builder:
     for x in cuts:
         if slices is not None:
             bar = box((0.016, 0.11, 0.11), (x, height - 0.012, 0), 0.006)
-            slices.add(bar, looks.paint("#c98f4f", 0.9, name="toast"))
+            slices.add(bar, surfaces.paint("#c98f4f", 0.9, name="toast"))
             slices.add(box((0.034, 0.004, 0.11), (x, height - 0.069, 0)), STEEL)
     add_dials(d, body, [(-0.32 * depth, 0.055, z)], 0.018, accent)
     if d.chance(0.5):
@@ -278,12 +277,12 @@ def toaster(d: Dice) -> Builder:
     return builder
 
 
-def coffee_machine(d: Dice) -> Builder:
+def coffee_machine(d: Sampler) -> Builder:
     """A drip machine with a jug, or an espresso machine with a holder to twist in."""
     return _drip_machine(d) if d.chance(0.5) else _espresso_machine(d)
 
 
-def _drip_machine(d: Dice) -> Builder:
+def _drip_machine(d: Sampler) -> Builder:
     builder = Builder("coffee_machine")
     width, height, depth = d.between(0.16, 0.22), d.between(0.28, 0.36), d.between(0.22, 0.28)
     look, accent, w, z = d.shell(), d.plastic(), width / 2, depth / 2
@@ -298,7 +297,7 @@ def _drip_machine(d: Dice) -> Builder:
     jug = body.slide("container", Z, 0.0, d.between(0.1, 0.2))
     rows = [(0.85 * radius, 0.0), (radius, 0.25 * tall), (0.95 * radius, 0.55 * tall), (0.62 * radius, tall)]
     base = np.array([0.0, foot + 0.003, 0.03])
-    jug.add(lathe(hollow(profiles.smooth_curve(rows, 14), 0.003), 28).move(*base), looks.glass("#b9cdd6", 0.5))
+    jug.add(lathe(hollow(profiles.smooth_curve(rows, 14), 0.003), 28).move(*base), surfaces.glass("#b9cdd6", 0.5))
     corners_ = np.array([(0, 0.92, 0.6), (0, 0.9, 1.35), (0, 0.3, 1.4), (0, 0.2, 0.96)]) * (1, tall, radius)
     grip = profiles.rounded_path(corners_, 0.02, 4)
     jug.add(sweep(profiles.rectangle(0.016, 0.01, 0.003, 2), grip, up=(1, 0, 0)).move(*base), accent)
@@ -313,7 +312,7 @@ def _drip_machine(d: Dice) -> Builder:
     return builder
 
 
-def _espresso_machine(d: Dice) -> Builder:
+def _espresso_machine(d: Sampler) -> Builder:
     builder = Builder("coffee_machine")
     width, height, depth = d.between(0.22, 0.32), d.between(0.28, 0.36), d.between(0.24, 0.3)
     look, accent, w, z = d.shell(), d.plastic(), width / 2, depth / 2
@@ -340,7 +339,7 @@ def _espresso_machine(d: Dice) -> Builder:
     wand.add(tube(profiles.smooth_curve(path, 8), 0.005, 10), CHROME)
     tank = body.slide("tank", Y, 0.0, d.between(0.03, 0.1))
     plate = slab((-0.6 * w, height + 0.0005, -z + 0.02), (0.6 * w, height + 0.016, -z + 0.4 * depth), 0.004)
-    tank.add(plate, looks.glass("#9fb7c4", 0.7))
+    tank.add(plate, surfaces.glass("#9fb7c4", 0.7))
     plate = slab((-0.2 * w, height + 0.015, -z + 0.16 * depth), (0.2 * w, height + 0.026, -z + 0.26 * depth), 0.003)
     tank.add(plate, accent)
     count = d.count(1, 3)
@@ -350,7 +349,7 @@ def _espresso_machine(d: Dice) -> Builder:
     return builder
 
 
-def blender(d: Dice) -> Builder:
+def blender(d: Sampler) -> Builder:
     """A motor base with a dial, a jar that lifts off, its lid and the blades inside."""
     builder = Builder("blender")
     radius, base = d.between(0.07, 0.1), d.between(0.1, 0.18)
@@ -365,7 +364,7 @@ def blender(d: Dice) -> Builder:
     low = base + 0.03
     jar.add(turned(28, [0.9 * waist, 0.8 * waist], [base + 0.0005, low]), accent)
     profile = hollow(np.array([(0.78 * waist, 0.0), (0.85 * waist, 0.2 * tall), (top, tall)]), 0.004)
-    jar.add(lathe(profile, 32).move(0, low - 0.001, 0), looks.glass("#cfe0ea", 0.45))
+    jar.add(lathe(profile, 32).move(0, low - 0.001, 0), surfaces.glass("#cfe0ea", 0.45))
     high, deep = 0.9 * tall, 0.25 * tall
     bends = [(0, high, top - 0.012), (0, high, top + 0.045), (0, deep, top + 0.04), (0, deep, 0.84 * waist)]
     grip = profiles.rounded_path(bends, 0.02, 4)
@@ -386,7 +385,7 @@ def blender(d: Dice) -> Builder:
     return builder
 
 
-def _add_blades(jar: Part, low: float, reach: float) -> None:
+def _add_blades(jar: Link, low: float, reach: float) -> None:
     blades = jar.spin("blades", Y, (0, low, 0))
     metal = STEEL
     blades.add(cylinder(0.007, 0.03, 10).move(0, low + 0.012, 0), metal)

@@ -5,20 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from neurok.core import Surface
-from neurok.modelling import appearance as looks
-from neurok.modelling import profiles
-from neurok.modelling.builder import Builder, Part
-from neurok.modelling.dice import Dice
-from neurok.modelling.hardware import add_castor, pull
+from neurok.modelling import profiles, surfaces
+from neurok.modelling.builder import Builder, Link
+from neurok.modelling.sampler import Sampler
 from neurok.modelling.shapes import Shape, Triple, cylinder, extrude, join, loft, slab
 from neurok.modelling.shapes import box as block
 from neurok.modelling.sweeps import tube
 from neurok_lab.worlds.articulated.catalogue import drawn
+from neurok_lab.worlds.articulated.hardware import add_castor, pull
 from neurok_lab.worlds.articulated.kit import (
     CHARCOAL,
     RUBBER,
     STEEL,
-    Fronts,
+    FrontStyle,
     X,
     Y,
     Z,
@@ -35,7 +34,7 @@ from neurok_lab.worlds.articulated.kit import (
 )
 
 
-def box(d: Dice) -> Builder:
+def box(d: Sampler) -> Builder:
     """A carton with flaps, a chest with a lid, a flat case, or a box whose lid lifts or slides."""
     kind = d.pick(["carton", "chest", "case", "slide"], [4, 5, 3, 1])
     if kind == "chest":
@@ -43,10 +42,10 @@ def box(d: Dice) -> Builder:
     return {"carton": _carton, "case": _case, "slide": _sliding_box}[kind](d)
 
 
-def _carton(d: Dice) -> Builder:
+def _carton(d: Sampler) -> Builder:
     width, depth, height = d.between(0.2, 0.5), d.between(0.2, 0.5), d.between(0.12, 0.4)
     wall = d.between(0.003, 0.006)
-    paper = looks.paint(d.pick(["#c49a6c", "#b98d5f", "#d6bf9a", "#e8e2d6"]), 0.9, name="cardboard")
+    paper = surfaces.paint(d.pick(["#c49a6c", "#b98d5f", "#d6bf9a", "#e8e2d6"]), 0.9, name="cardboard")
     body = Builder("box").part("base_body")
     body.add(_pan((-width / 2, 0, -depth / 2), (width / 2, height, depth / 2), wall), paper)
     sides = [("x", -1), ("x", 1), ("z", -1), ("z", 1)]
@@ -73,11 +72,11 @@ def _carton(d: Dice) -> Builder:
     return body.builder
 
 
-def _case(d: Dice) -> Builder:
+def _case(d: Sampler) -> Builder:
     """Two shallow shells hinged at the back, like a briefcase or a pizza box."""
     width, depth = d.between(0.25, 0.5), d.between(0.22, 0.4)
     lower, upper, wall = d.between(0.02, 0.07), d.between(0.015, 0.06), d.between(0.003, 0.006)
-    look, metal = d.pick([d.paint(), d.wood(), looks.paint("#c9a97d", 0.9, name="cardboard")]), d.metal()
+    look, metal = d.pick([d.paint(), d.wood(), surfaces.paint("#c9a97d", 0.9, name="cardboard")]), d.metal()
     body = Builder("box").part("base_body")
     body.add(_pan((-width / 2, 0, -depth / 2), (width / 2, lower, depth / 2), wall), look)
     w, z = width / 2, depth / 2
@@ -98,7 +97,7 @@ def _case(d: Dice) -> Builder:
     return body.builder
 
 
-def _sliding_box(d: Dice) -> Builder:
+def _sliding_box(d: Sampler) -> Builder:
     width, depth, height, wall = d.between(0.12, 0.3), d.between(0.12, 0.3), d.between(0.06, 0.2), 0.006
     look = d.timber()
     body = Builder("box").part("base_body")
@@ -123,7 +122,7 @@ def _sliding_box(d: Dice) -> Builder:
     return body.builder
 
 
-def suitcase(d: Dice) -> Builder:
+def suitcase(d: Sampler) -> Builder:
     """A trolley case: telescopic handle in two stages, carrying grips, wheels."""
     builder = Builder("suitcase")
     width, height, depth = d.between(0.32, 0.5), d.between(0.48, 0.75), d.between(0.18, 0.3)
@@ -172,7 +171,7 @@ def suitcase(d: Dice) -> Builder:
     return builder
 
 
-def toolbox(d: Dice) -> Builder:
+def toolbox(d: Sampler) -> Builder:
     """A box with one lid, a cantilever box whose trays come out to both sides, or a chest of drawers with a lid."""
     kind = d.pick(["lid", "cantilever", "chest"], [3, 3, 3])
     return {"lid": _lid_box, "cantilever": _cantilever, "chest": _tool_chest}[kind](d)
@@ -192,7 +191,7 @@ def _pan(low: Triple, high: Triple, wall: float, opening: int = 1) -> list[Shape
     ]
 
 
-def _add_lid(d: Dice, body: Part, size: Triple, rise: float, wall: float, look: Surface) -> Part:
+def _add_lid(d: Sampler, body: Link, size: Triple, rise: float, wall: float, look: Surface) -> Link:
     """A lid over a box of (half width, height, half depth), hinged behind, and its latches."""
     w, y, z = size
     metal = d.metal()
@@ -208,7 +207,7 @@ def _add_lid(d: Dice, body: Part, size: Triple, rise: float, wall: float, look: 
     return lid
 
 
-def _add_grip(d: Dice, lid: Part, top: float, side: int) -> None:
+def _add_grip(d: Sampler, lid: Link, top: float, side: int) -> None:
     """A bow that lies on a lid and turns up to carry the box."""
     half, reach, r = d.between(0.05, 0.08), d.between(0.045, 0.06), d.between(0.005, 0.007)
     y, z = top + r + 0.001, -side * reach / 2
@@ -220,7 +219,7 @@ def _add_grip(d: Dice, lid: Part, top: float, side: int) -> None:
     grip.add(rod("x", 0.6 * r, 2 * half + 0.01, (0, y, z), 8), STEEL)
 
 
-def _lid_box(d: Dice) -> Builder:
+def _lid_box(d: Sampler) -> Builder:
     """A deep box with a lid; inside a short tray slides from end to end."""
     w, z, height = d.between(0.17, 0.28), d.between(0.09, 0.13), d.between(0.12, 0.2)
     wall, rise = d.between(0.003, 0.005), d.between(0.02, 0.06)
@@ -251,7 +250,7 @@ def _lid_box(d: Dice) -> Builder:
     return body.builder
 
 
-def _cantilever(d: Dice) -> Builder:
+def _cantilever(d: Sampler) -> Builder:
     """Pairs of trays above a box that come out in front and behind, lids on the upper ones, a bow to carry it by."""
     w, z, height, wall = d.between(0.19, 0.28), d.between(0.1, 0.135), d.between(0.09, 0.14), d.between(0.002, 0.0035)
     look, metal = d.paint(), d.metal()
@@ -280,7 +279,7 @@ def _cantilever(d: Dice) -> Builder:
     return body.builder
 
 
-def _add_bail(d: Dice, body: Part, w: float, y: float, corner: tuple[float, float], metal: Surface) -> None:
+def _add_bail(d: Sampler, body: Link, w: float, y: float, corner: tuple[float, float], metal: Surface) -> None:
     """A bow over the whole box, on pins in its ends, long enough to pass its upper edges."""
     reach = float(np.hypot(corner[0], corner[1] - y)) + d.between(0.022, 0.04)
     x, r = w + 0.012, d.between(0.005, 0.007)
@@ -291,7 +290,7 @@ def _add_bail(d: Dice, body: Part, w: float, y: float, corner: tuple[float, floa
     body.add(pair(rod("x", 0.008, 0.016, (w + 0.006, y, 0), 12)), metal)
 
 
-def _tool_chest(d: Dice) -> Builder:
+def _tool_chest(d: Sampler) -> Builder:
     """Drawers below a well with a lid; small ones are carried, large ones stand on castors."""
     builder = Builder("toolbox")
     large = d.chance(0.35)
@@ -306,7 +305,7 @@ def _tool_chest(d: Dice) -> Builder:
     body, metal = builder.part("base_body"), d.metal()
     carcass(body, (-w, low, -z), (w, top, z), board, look)
     body.add(_pan((-w, top, -z), (w, top + well, z), 0.004), look)
-    fronts = Fronts(
+    fronts = FrontStyle(
         look if d.chance(0.6) else d.pick([d.paint(), metal]),
         metal,
         thickness=d.between(0.008, 0.012),
@@ -332,12 +331,12 @@ def _tool_chest(d: Dice) -> Builder:
     return builder
 
 
-def trash_can(d: Dice) -> Builder:
+def trash_can(d: Sampler) -> Builder:
     """A bin with a pedal, a flap or a lid, or a tall one on two wheels."""
     return _wheeled_bin(d) if d.chance(0.4) else drawn(d, "trash_can")
 
 
-def _wheeled_bin(d: Dice) -> Builder:
+def _wheeled_bin(d: Sampler) -> Builder:
     width = d.between(0.25, 0.5)
     height, depth = width * d.between(1.2, 2.0), width * d.between(0.7, 1.1)
     look, accent = (d.metal() if d.chance(0.4) else d.plastic()), d.plastic()

@@ -6,14 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from neurok.catalogue import Assembly, draw
-from neurok.catalogue import Part as CataloguePart
+from neurok.catalogue import Assembly, Part, draw
 from neurok.catalogue.appearance import surface_of
 from neurok.catalogue.parts import placed
 from neurok.errors import NeurokError
 from neurok.modelling.booleans import from_manifold, to_manifold
-from neurok.modelling.builder import Builder, Part
-from neurok.modelling.dice import Dice
+from neurok.modelling.builder import Builder, Link
+from neurok.modelling.sampler import Sampler
 from neurok.modelling.shapes import Shape
 from neurok_lab.worlds.articulated.kit import Z
 
@@ -25,7 +24,12 @@ TRIES = 60
 
 DRAWN: dict[str, tuple[str, tuple[str, ...]]] = {
     "wardrobe": ("cabinet", ("wardrobe",)),
+    "cupboard": ("cabinet", ("cupboard",)),
+    "sideboard": ("cabinet", ("sideboard",)),
+    "nightstand": ("cabinet", ("nightstand",)),
+    "bookcase": ("cabinet", ("bookcase",)),
     "chest_of_drawers": ("cabinet", ("chest",)),
+    "table": ("table", ()),
     "desk": ("desk", ()),
     "microwave": ("microwave", ()),
     "refrigerator": ("fridge", ()),
@@ -38,7 +42,7 @@ DRAWN: dict[str, tuple[str, tuple[str, ...]]] = {
 """Family to a category of the catalogue, and to styles of which an object has one."""
 
 
-def drawn(d: Dice, family: str) -> Builder:
+def drawn(d: Sampler, family: str) -> Builder:
     """The first object of the family's category that moves and is of one of its styles."""
     category, styles = DRAWN[family]
     for _ in range(TRIES):
@@ -48,14 +52,14 @@ def drawn(d: Dice, family: str) -> Builder:
     raise NeurokError(f"The catalogue gave no {category} that moves in {TRIES} draws.")
 
 
-def jointed(assembly: Assembly, family: str, d: Dice) -> Builder:
+def jointed(assembly: Assembly, family: str, d: Sampler) -> Builder:
     """An object of the catalogue with one part for all that moves together; its buttons and levers move too."""
     builder = Builder(family)
-    made: list[Part] = []
+    made: list[Link] = []
     for item in assembly.parts:
         parent = made[item.parent] if made else None
         solids = [_simple(placed(item.solid, pose)) for pose in item.poses]
-        surface = surface_of(replace(item.look, pattern="plain"))
+        surface = surface_of(replace(item.appearance, pattern="plain"))
         if item.hinge is not None:
             h = item.hinge
             part = builder.part(item.name, parent, h.kind, h.axis, h.origin, h.lower, h.upper)
@@ -75,7 +79,7 @@ def jointed(assembly: Assembly, family: str, d: Dice) -> Builder:
     return builder
 
 
-def _turns(item: CataloguePart, category: str) -> bool:
+def _turns(item: Part, category: str) -> bool:
     """Whether a part that is fixed in the catalogue turns: what one opens a door by."""
     return category == "door" and item.role == "handle" and "bar" not in item.style
 

@@ -29,13 +29,13 @@ SIZES = (0.01, 4.0)
 
 
 @dataclass(frozen=True, eq=False)
-class Solid:
+class CheckedSolid:
     """One connected piece of the mesh, at rest or moved from there."""
 
     part: int
     vertices: np.ndarray
     faces: np.ndarray
-    rest: Solid | None = None
+    rest: CheckedSolid | None = None
     transform: np.ndarray | None = None
     """The motion from ``rest`` to here."""
 
@@ -60,12 +60,12 @@ class Solid:
         return body if body.status() == manifold3d.Error.NoError and body.num_tri() else None
 
     @cached_property
-    def overlaps(self) -> dict[Solid, float]:
+    def overlaps(self) -> dict[CheckedSolid, float]:
         """How deep it overlaps others, remembered because every state of a joint is compared with rest."""
         return {}
 
-    def moved(self, transform: np.ndarray) -> Solid:
-        return Solid(self.part, lie.apply(transform, self.vertices), self.faces, self, transform)
+    def moved(self, transform: np.ndarray) -> CheckedSolid:
+        return CheckedSolid(self.part, lie.apply(transform, self.vertices), self.faces, self, transform)
 
 
 def check_articulated(asset: Asset) -> list[str]:
@@ -90,7 +90,7 @@ def check_articulated(asset: Asset) -> list[str]:
     return sorted(set(reasons))
 
 
-def split_solids(articulation: Articulation) -> list[Solid]:
+def split_solids(articulation: Articulation) -> list[CheckedSolid]:
     """The pieces of the mesh that share vertices, with their parts."""
     mesh, parts = articulation.mesh, articulation.vertex_parts
     label = face_components(mesh.vertices, mesh.faces, weld=False)
@@ -98,7 +98,7 @@ def split_solids(articulation: Articulation) -> list[Solid]:
     solids = []
     for rows in np.split(np.argsort(label, kind="stable"), ends):
         used, local = np.unique(mesh.faces[rows], return_inverse=True)
-        solids.append(Solid(int(parts[used[0]]), mesh.vertices[used], local.reshape(-1, 3)))
+        solids.append(CheckedSolid(int(parts[used[0]]), mesh.vertices[used], local.reshape(-1, 3)))
     return solids
 
 
@@ -115,7 +115,7 @@ def _check_mesh(articulation: Articulation) -> list[str]:
     return reasons
 
 
-def _group(solids: list[Solid], articulation: Articulation, parent: int) -> list[Solid]:
+def _group(solids: list[CheckedSolid], articulation: Articulation, parent: int) -> list[CheckedSolid]:
     """The solids of the parent and, should it be empty, of what carries it."""
     while parent >= 0:
         found = [s for s in solids if s.part == parent]
@@ -125,7 +125,7 @@ def _group(solids: list[Solid], articulation: Articulation, parent: int) -> list
     return []
 
 
-def _touches(own: list[Solid], others: list[Solid], gap: float) -> bool:
+def _touches(own: list[CheckedSolid], others: list[CheckedSolid], gap: float) -> bool:
     for a in own:
         for b in others:
             apart = np.maximum(a.bounds[0] - b.bounds[1], b.bounds[0] - a.bounds[1]).max()
@@ -144,7 +144,7 @@ def _subtree(articulation: Articulation, part: int) -> set[int]:
     return found
 
 
-def _check_motion(articulation: Articulation, solids: list[Solid], part: int, size: float) -> list[str]:
+def _check_motion(articulation: Articulation, solids: list[CheckedSolid], part: int, size: float) -> list[str]:
     """Move one joint through its range, all others at rest."""
     joint = articulation.joints[part]
     moving_parts = _subtree(articulation, part)
@@ -180,7 +180,7 @@ def is_free(articulation: Articulation, q: np.ndarray) -> bool:
         own = [k for k, s in enumerate(before) if s.part == part]
         rest = [k for k, s in enumerate(before) if s.part > part]
 
-        def pick(solids: list[Solid], index: list[int]) -> list[Solid]:
+        def pick(solids: list[CheckedSolid], index: list[int]) -> list[CheckedSolid]:
             return [solids[k] for k in index]
 
         if _collide(pick(before, own), pick(after, own), pick(before, rest), pick(after, rest), depth):
@@ -192,7 +192,11 @@ def is_free(articulation: Articulation, q: np.ndarray) -> bool:
 
 
 def _collide(
-    before: list[Solid], after: list[Solid], others_before: list[Solid], others_after: list[Solid], depth: float
+    before: list[CheckedSolid],
+    after: list[CheckedSolid],
+    others_before: list[CheckedSolid],
+    others_after: list[CheckedSolid],
+    depth: float,
 ) -> bool:
     """Whether any pair of solids overlaps deeper after a motion than before it."""
     if not before or not others_after:
@@ -206,13 +210,13 @@ def _collide(
     return False
 
 
-def _rest_overlap(a: Solid, b: Solid) -> float:
+def _rest_overlap(a: CheckedSolid, b: CheckedSolid) -> float:
     if b not in a.overlaps:
         a.overlaps[b] = _overlap(a, b)
     return a.overlaps[b]
 
 
-def _overlap(a: Solid, b: Solid) -> float:
+def _overlap(a: CheckedSolid, b: CheckedSolid) -> float:
     """The least side of the box around what two solids share."""
     shared = np.minimum(a.bounds[1], b.bounds[1]) - np.maximum(a.bounds[0], b.bounds[0])
     if shared.min() <= 0 or a.body is None or b.body is None:

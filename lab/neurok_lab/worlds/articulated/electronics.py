@@ -7,12 +7,11 @@ from itertools import pairwise
 import numpy as np
 
 from neurok.core import Surface
-from neurok.modelling import appearance as looks
-from neurok.modelling import profiles
-from neurok.modelling.builder import Builder, Part
-from neurok.modelling.dice import Dice
-from neurok.modelling.hardware import BUTTON_TRAVEL, add_buttons, button, dial, facing, standing
+from neurok.modelling import profiles, surfaces
+from neurok.modelling.builder import Builder, Link
+from neurok.modelling.sampler import Sampler
 from neurok.modelling.shapes import Shape, box, cylinder, extrude, lathe, slab, torus
+from neurok_lab.worlds.articulated.hardware import BUTTON_TRAVEL, add_buttons, button, dial, facing, standing
 from neurok_lab.worlds.articulated.kit import (
     BLACK_STEEL,
     BRASS,
@@ -33,10 +32,10 @@ from neurok_lab.worlds.articulated.kit import (
     turned,
 )
 
-DARK = looks.paint("#14161a", 0.25, name="screen")
+DARK = surfaces.paint("#14161a", 0.25, name="screen")
 
 
-def _key_rows(d: Dice, width: float, depth: float, rows: int, gap: float) -> list[tuple[float, float, float, float]]:
+def _key_rows(d: Sampler, width: float, depth: float, rows: int, gap: float) -> list[tuple[float, float, float, float]]:
     """Centres and sizes (x, z, width, depth) of keys in staggered rows, with a long one in the last."""
     keys = []
     pitch = depth / rows
@@ -53,7 +52,7 @@ def _key_rows(d: Dice, width: float, depth: float, rows: int, gap: float) -> lis
     return keys
 
 
-def display(d: Dice) -> Builder:
+def display(d: Sampler) -> Builder:
     """A monitor or television that tilts, and often turns and rises on its stand."""
     builder = Builder("display")
     width = d.between(0.4, 1.1)
@@ -67,7 +66,7 @@ def display(d: Dice) -> Builder:
         base.add(turned(36, [0.5, 0.48, 0], [0, 0.01, 0.014], ellipse=0.7, scale=foot), look)
     lift = d.between(0.1, 0.25)
     center = lift + height / 2
-    carrier: Part = base
+    carrier: Link = base
     post_z = -deep / 2 - 0.055
     base.add(cylinder(0.024, 0.55 * center, 20, chamfer=0.002).move(0, 0.275 * center + 0.008, post_z), metal)
     if d.chance(0.5):
@@ -94,7 +93,7 @@ def display(d: Dice) -> Builder:
     return builder
 
 
-def keyboard(d: Dice) -> Builder:
+def keyboard(d: Sampler) -> Builder:
     """Each key goes down by itself; perhaps a knob and folding feet."""
     rows, depth = d.count(3, 5), d.between(0.09, 0.14)
     width = depth * d.between(1.8, 2.9)
@@ -127,7 +126,7 @@ def keyboard(d: Dice) -> Builder:
     return body.builder
 
 
-def flip_phone(d: Dice) -> Builder:
+def flip_phone(d: Sampler) -> Builder:
     """A phone that unfolds, slides open, or turns; lying on its back, keys up."""
     width, length, thick = d.between(0.042, 0.055), d.between(0.08, 0.1), d.between(0.008, 0.012)
     look, cap = d.plastic(), d.plastic()
@@ -159,10 +158,10 @@ def flip_phone(d: Dice) -> Builder:
     return base.builder
 
 
-def remote(d: Dice) -> Builder:
+def remote(d: Sampler) -> Builder:
     """A remote control with rows of buttons, a pad, perhaps a battery cover."""
     width, length, thick = d.between(0.035, 0.06), d.between(0.12, 0.22), d.between(0.014, 0.024)
-    look = looks.plastic(d.pick(["charcoal", "graphite", "white", "navy"]))
+    look = surfaces.plastic(d.pick(["charcoal", "graphite", "white", "navy"]))
     body = Builder("remote").part("base_body")
     slice = extrude(profiles.rectangle(width, length, d.between(0.1, 0.45) * width, 5), thick, bevel=0.2 * thick)
     body.add(slice, look)
@@ -184,10 +183,10 @@ def remote(d: Dice) -> Builder:
     return body.builder
 
 
-def camera(d: Dice) -> Builder:
+def camera(d: Sampler) -> Builder:
     """A body with a lens that turns or extends, a shutter, dials, a flash that flips up."""
     width, height, deep = d.between(0.1, 0.15), d.between(0.06, 0.1), d.between(0.025, 0.06)
-    look, grip = looks.plastic(d.pick(["charcoal", "graphite", "white", "teal", "red"])), RUBBER
+    look, grip = surfaces.plastic(d.pick(["charcoal", "graphite", "white", "teal", "red"])), RUBBER
     body = Builder("camera").part("base_body")
     slr = d.chance(0.6)
     cx, cy = d.between(0.0, 0.12) * width, 0.46 * height
@@ -234,10 +233,10 @@ def camera(d: Dice) -> Builder:
     return body.builder
 
 
-def _add_lens(d: Dice, body: Part, place: tuple[float, float, float], r: float, slr: bool) -> None:
+def _add_lens(d: Sampler, body: Link, place: tuple[float, float, float], r: float, slr: bool) -> None:
     """A mount, a ring that turns, and for compact cameras tubes that come out."""
     x, y, z = place
-    black = looks.plastic("#202226")
+    black = surfaces.plastic("#202226")
     hole = 0.0 if slr else 0.89 * r
     mount = [(hole, -0.002), (1.05 * r, -0.002), (r, 0.008), (hole, 0.008)]
     body.add(lathe(mount, 32, closed=not slr).along("z").move(x, y, z), STEEL)
@@ -250,7 +249,7 @@ def _add_lens(d: Dice, body: Part, place: tuple[float, float, float], r: float, 
         rib = box((0.05 * r, 0.05 * r, 0.25 * length), (0.95 * r, 0, 0.16 * length))
         ring.add(placed(around(rib, 24, "z"), (x, y, start)), black)
         disc = turned(28, [0.68, 0.5, 0], [0, 0.08, 0.1], scale=r, rise=r).along("z").move(x, y, start + 0.82 * length)
-        ring.add(disc, looks.glass("#5a6f8f", 0.8))
+        ring.add(disc, surfaces.glass("#5a6f8f", 0.8))
         ring.add(torus(0.9 * r, 0.02 * r, 32, 6).along("z").move(x, y, start + 0.6 * length), BRASS)
         return
     carrier, stages, depth = body, d.count(1, 2), min(0.9 * r, 1.8 * z)
@@ -263,15 +262,15 @@ def _add_lens(d: Dice, body: Part, place: tuple[float, float, float], r: float, 
         stage.add(barrel, black if k else STEEL)
         carrier = stage
     disc = turned(24, [0.5, 0.35, 0], [0, 0.05, 0.06], scale=r, rise=r).along("z").move(x, y, end)
-    carrier.add(disc, looks.glass("#5a6f8f", 0.8))
+    carrier.add(disc, surfaces.glass("#5a6f8f", 0.8))
 
 
-def printer(d: Dice) -> Builder:
+def printer(d: Sampler) -> Builder:
     """A scanner lid on top, a paper drawer below, an output flap, buttons."""
     builder = Builder("printer")
     width, height, depth = d.between(0.38, 0.5), d.between(0.14, 0.28), d.between(0.3, 0.42)
-    look: Surface = looks.plastic(d.pick(["white", "charcoal", "graphite", "cream"]))
-    trim = looks.plastic(d.pick(["charcoal", "navy", "graphite"]))
+    look: Surface = surfaces.plastic(d.pick(["white", "charcoal", "graphite", "cream"]))
+    trim = surfaces.plastic(d.pick(["charcoal", "navy", "graphite"]))
     w, z = width / 2, depth / 2
     body = builder.part("base_body")
     drawer = d.between(0.04, 0.06)
@@ -293,7 +292,7 @@ def printer(d: Dice) -> Builder:
         look if d.chance(0.5) else trim,
     )
     plate = slab((-w + 0.05, height - 0.001, -z + 0.05), (w - 0.05, height + 0.0008, z - 0.05))
-    body.add(plate, looks.glass("#6f8796", 1.0))
+    body.add(plate, surfaces.glass("#6f8796", 1.0))
     if d.chance(0.6):
         low = (0, mouth_low, z - 0.004)
         flap = body.hinge("flap", X, low, 0.0, d.between(1.2, 1.6))

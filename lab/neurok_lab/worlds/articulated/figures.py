@@ -7,13 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from neurok.core import Surface
-from neurok.modelling import appearance as looks
-from neurok.modelling import profiles
-from neurok.modelling.builder import Builder, Part
-from neurok.modelling.dice import Dice
-from neurok.modelling.hardware import facing, sideways
+from neurok.modelling import profiles, surfaces
+from neurok.modelling.builder import Builder, Link
+from neurok.modelling.sampler import Sampler
 from neurok.modelling.shapes import Shape, box, cylinder, extrude, lathe, loft, sphere
 from neurok.modelling.sweeps import tube
+from neurok_lab.worlds.articulated.hardware import facing, sideways
 from neurok_lab.worlds.articulated.kit import X, Y, Z, counterclockwise, pair, turned
 
 
@@ -35,13 +34,13 @@ def _limb(start: np.ndarray, end: np.ndarray, thick: float, thin: float) -> Shap
 
 
 def _add_chain(
-    parent: Part,
+    parent: Link,
     points: list[np.ndarray],
     thick: Sequence[float] | np.ndarray,
     bones: Sequence[tuple[str, float, float]],
     surface: Surface,
     axis: tuple[float, float, float] = (1, 0, 0),
-) -> Part:
+) -> Link:
     """Bones from point to point, each turning about ``axis`` at its start."""
     for k, (name, low, high) in enumerate(bones):
         part = parent.hinge(name, axis, points[k], low, high)
@@ -50,7 +49,7 @@ def _add_chain(
     return parent
 
 
-def mannequin(d: Dice) -> Builder:
+def mannequin(d: Sampler) -> Builder:
     """A wooden figure that bends at neck, waist, shoulders, elbows, hips and knees."""
     look = d.wood() if d.chance(0.6) else d.paint()
     s = d.between(0.14, 0.2)
@@ -85,9 +84,9 @@ def mannequin(d: Dice) -> Builder:
     return hips.builder
 
 
-def quadruped(d: Dice) -> Builder:
+def quadruped(d: Sampler) -> Builder:
     """A four-legged animal with neck, head and tail."""
-    look = looks.paint(d.pick(["#8a6444", "#c9a27a", "#55585e", "#d8d2c6", "#a0522d", "#3a3d42"]), 0.9, name="fur")
+    look = surfaces.paint(d.pick(["#8a6444", "#c9a27a", "#55585e", "#d8d2c6", "#a0522d", "#3a3d42"]), 0.9, name="fur")
     length, height = d.between(0.5, 0.9), d.between(0.4, 0.7)
     girth = d.between(0.12, 0.2) * length / 0.7
     body = Builder("quadruped").part("body")
@@ -121,7 +120,7 @@ def quadruped(d: Dice) -> Builder:
     for x in (-1, 1):
         root, tip = crown + girth * np.array([0.25 * x, 0.3, 0]), crown + (x * 0.4 * girth, 0.3 * girth + ear, -0.01)
         head.add(_limb(root, tip, 0.12 * girth, 0.05 * girth), look)
-    dark = looks.paint("#1c1c1f", 0.3, name="eye")
+    dark = surfaces.paint("#1c1c1f", 0.3, name="eye")
     rows = [sphere(0.07 * girth, 8, 6).move(*crown + (x * 0.36 * girth, 0.2 * girth, 0.3 * girth)) for x in (-1, 1)]
     head.add(rows, dark)
     root = np.array([0.0, height + 0.1 * girth, -0.5 * length])
@@ -134,7 +133,7 @@ def quadruped(d: Dice) -> Builder:
     return body.builder
 
 
-def bird(d: Dice) -> Builder:
+def bird(d: Sampler) -> Builder:
     """A bird with wings in two parts each, a head and a tail."""
     look, second = d.paint(), d.paint()
     length = d.between(0.2, 0.5)
@@ -149,16 +148,16 @@ def bird(d: Dice) -> Builder:
     for x in (-1, 1):
         hip = np.array([x * 0.4 * girth, y - 0.6 * girth, 0.0])
         toe = np.array([x * 0.4 * girth, 0.03 * length, 0.05 * length])
-        body.add(_limb(hip, toe, 0.08 * girth, 0.06 * girth), looks.paint("#d08a3a", 0.6))
+        body.add(_limb(hip, toe, 0.08 * girth, 0.06 * girth), surfaces.paint("#d08a3a", 0.6))
         bar = box((0.35 * girth, 0.02 * length, 0.14 * length), (x * 0.4 * girth, 0.012 * length, 0.08 * length))
-        body.add(bar, looks.paint("#d08a3a", 0.6))
+        body.add(bar, surfaces.paint("#d08a3a", 0.6))
     neck = np.array([0.0, y + 0.12 * length, 0.44 * length])
     head = body.hinge("head", d.pick([(0, 1, 0), (1, 0, 0)]), neck, -0.7, 0.7)
     crown = neck + (0.0, 0.3 * girth, 0.25 * girth)
     beak = _limb(crown + (0, -0.05 * girth, 0.4 * girth), crown + (0, -0.15 * girth, girth), 0.17 * girth, 0.05 * girth)
     head.add([_limb(neck, crown, 0.5 * girth, 0.5 * girth), beak], look)
     rows = [sphere(0.09 * girth, 8, 6).move(*crown + (x * 0.42 * girth, 0.15 * girth, 0.3 * girth)) for x in (-1, 1)]
-    head.add(rows, looks.paint("#1c1c1f", 0.3, name="eye"))
+    head.add(rows, surfaces.paint("#1c1c1f", 0.3, name="eye"))
     span, chord, thick = length * d.between(0.4, 0.7), length * d.between(0.28, 0.4), 0.03 * length
     for x in (-1, 1):
         root = np.array([x * 0.84 * girth, y + 0.25 * girth, 0.1 * length])
@@ -188,7 +187,7 @@ def _wing(outline: np.ndarray, side: int, thick: float) -> Shape:
     return extrude(counterclockwise(flat), thick, bevel=0.3 * thick).move(0, -thick / 2, 0)
 
 
-def fish(d: Dice) -> Builder:
+def fish(d: Sampler) -> Builder:
     """A chain of segments that bends sideways, with fins."""
     builder = Builder("fish")
     length = d.between(0.2, 0.8)
@@ -201,7 +200,7 @@ def fish(d: Dice) -> Builder:
     def profile(z: float) -> float:
         return float(np.interp(z / length, [-0.45, -0.38, 0.0, 0.25, 0.44, 0.5], [0.16, 0.2, 0.9, 1.0, 0.6, 0.15]))
 
-    part: Part | None = None
+    part: Link | None = None
     oval = profiles.ellipse(1.0, 1.0, 20)
 
     for k in range(segments):
@@ -219,7 +218,7 @@ def fish(d: Dice) -> Builder:
         part.add(loft(rows), look)
         if k == 0:
             both = pair(sphere(0.05 * height + 0.1 * width, 10, 8).move(0.34 * width, y + 0.12 * height, 0.4 * length))
-            part.add(both, looks.paint("#1c1c1f", 0.3, name="eye"))
+            part.add(both, surfaces.paint("#1c1c1f", 0.3, name="eye"))
         if k == segments // 2:
             dorsal = np.array([[0.1, 0.3], [-0.12, 0.3], [-0.14, 0.75], [-0.02, 0.8]]) * (length * 0.6, height)
             middle = (cuts[k] + cuts[k + 1]) / 2

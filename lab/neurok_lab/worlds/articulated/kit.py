@@ -4,24 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from neurok.core import Surface
-from neurok.modelling import appearance as looks
-from neurok.modelling import profiles
-from neurok.modelling.builder import Part
-from neurok.modelling.dice import Dice
-from neurok.modelling.hardware import dial, pull, wheel
+from neurok.modelling import profiles, surfaces
+from neurok.modelling.builder import Link
+from neurok.modelling.sampler import Sampler
 from neurok.modelling.shapes import Shape, Triple, box, cylinder, extrude, lathe, slab
 from neurok.modelling.sweeps import tube
+from neurok_lab.worlds.articulated.hardware import dial, pull, wheel
 
 X, Y, Z = (1, 0, 0), (0, 1, 0), (0, 0, 1)
-STEEL, CHROME, BLACK_STEEL, BRASS = (looks.metal(name) for name in ("steel", "chrome", "black_steel", "brass"))
-CHARCOAL, GRAPHITE = looks.plastic("charcoal"), looks.plastic("graphite")
-RUBBER, WHITE, GLASS, GLOW = looks.rubber(), looks.paint("white"), looks.glass(), looks.glow()
+STEEL, CHROME, BLACK_STEEL, BRASS = (surfaces.metal(name) for name in ("steel", "chrome", "black_steel", "brass"))
+CHARCOAL, GRAPHITE = surfaces.plastic("charcoal"), surfaces.plastic("graphite")
+RUBBER, WHITE, GLASS, GLOW = surfaces.rubber(), surfaces.paint("white"), surfaces.glass(), surfaces.glow()
 Rect = tuple[float, float, float, float]
 
 
@@ -84,15 +82,15 @@ def level(outline: np.ndarray, y: float) -> np.ndarray:
 
 
 def add_wheel(
-    d: Dice,
-    parent: Part,
+    d: Sampler,
+    parent: Link,
     place: Triple,
     radius: float,
     width: float,
     hub: Surface,
     spokes: bool = False,
     axle: Sequence[Shape] = (),
-) -> Part:
+) -> Link:
     """A wheel that rolls about x at a place; ``axle`` turns with it."""
     tyre, rim = wheel(d, radius, width, spokes)
     roll = parent.spin("wheel", X, place)
@@ -100,7 +98,7 @@ def add_wheel(
 
 
 @dataclass(frozen=True)
-class Fronts:
+class FrontStyle:
     """What all doors and drawers of one object have in common."""
 
     surface: Surface
@@ -112,7 +110,7 @@ class Fronts:
 
     handle: str | None = None
     handle_length: float = 0.12
-    inside: Surface = field(default_factory=lambda: looks.wood("beech"))
+    inside: Surface = field(default_factory=lambda: surfaces.wood("beech"))
     reach: float = 0.8
     """Share of the drawer's depth that comes out."""
 
@@ -122,25 +120,7 @@ class Fronts:
     """Room beside the tray of a drawer, for its rails [m]."""
 
 
-def random_fronts(d: Dice, surface: Surface, size: float) -> Fronts:
-    """``size`` is the typical width of a front."""
-    return Fronts(
-        surface=surface,
-        metal=d.metal(),
-        thickness=d.between(0.014, 0.026),
-        gap=d.between(0.0015, 0.004),
-        style=d.pick(["slab", "shaker", "raised", "glass", "louvre"], [5, 3, 2, 1, 1]),
-        handle=d.pick(
-            ["bar", "bow", "strip", "arch", "cup", "knob", "ring", "plate", "none"], [4, 4, 2, 2, 1, 4, 1, 1, 1]
-        ),
-        handle_length=min(d.between(0.08, 0.2), 0.5 * size),
-        reach=d.between(0.7, 1.0),
-        swing=d.pick([np.pi / 2, np.pi / 2, d.between(1.4, 2.6), d.between(1.5, 3.0)]),
-        play=d.between(0.003, 0.014),
-    )
-
-
-def carcass(part: Part, low: Triple, high: Triple, board: float, surface: Surface, back: Surface | None = None) -> None:
+def carcass(part: Link, low: Triple, high: Triple, board: float, surface: Surface, back: Surface | None = None) -> None:
     """A box of boards, open towards +z."""
     (x0, y0, z0), (x1, y1, z1) = low, high
     part.add(slab((x0, y0, z0), (x1, y0 + board, z1), 0.001), surface)
@@ -175,7 +155,7 @@ def panel(rect: Rect, z0: float, z1: float, style: str) -> list[Shape]:
     return [*frame, slab((x0 + stile, y0 + stile, z0 + 0.25 * t), (x1 - stile, y1 - stile, z0 + 0.6 * t))]
 
 
-def _add_panel(part: Part, rect: Rect, z0: float, fronts: Fronts, style: str) -> None:
+def _add_panel(part: Link, rect: Rect, z0: float, fronts: FrontStyle, style: str) -> None:
     solids = panel(rect, z0, z0 + fronts.thickness, style)
     if style == "glass" and len(solids) == 5:
         part.add(solids[:4], fronts.surface).add(solids[4], GLASS)
@@ -189,15 +169,15 @@ def shrunk(rect: Rect, gap: float) -> Rect:
 
 
 def add_door(
-    d: Dice,
-    parent: Part,
+    d: Sampler,
+    parent: Link,
     rect: Rect,
     face: float,
-    fronts: Fronts,
+    fronts: FrontStyle,
     hinge: str = "left",
     name: str = "door",
     outer: bool = True,
-) -> Part:
+) -> Link:
     """A door hung at one of its four edges. ``outer``: nothing stands beyond the hinge, so the pivot may lie behind."""
     x0, y0, x1, y1 = shrunk(rect, fronts.gap)
     t = fronts.thickness
@@ -217,7 +197,7 @@ def add_door(
     return door
 
 
-def _add_hinges(parent: Part, rect: Rect, face: float, pivot_z: float, hinge: str) -> None:
+def _add_hinges(parent: Link, rect: Rect, face: float, pivot_z: float, hinge: str) -> None:
     """Thin straps in the gap beside the door that carry its pivot, so that it hangs on something when open."""
     x0, y0, x1, y1 = rect
     reach = max(pivot_z - face, 0.004) + 0.002
@@ -228,7 +208,7 @@ def _add_hinges(parent: Part, rect: Rect, face: float, pivot_z: float, hinge: st
         parent.add(box(size, (*place, face + reach / 2 - 0.002)), STEEL)
 
 
-def _add_door_pull(d: Dice, door: Part, rect: Rect, z: float, fronts: Fronts, hinge: str) -> None:
+def _add_door_pull(d: Sampler, door: Link, rect: Rect, z: float, fronts: FrontStyle, hinge: str) -> None:
     if fronts.handle == "none":
         return
     x0, y0, x1, y1 = rect
@@ -245,8 +225,8 @@ def _add_door_pull(d: Dice, door: Part, rect: Rect, z: float, fronts: Fronts, hi
 
 
 def add_drawer(
-    d: Dice, parent: Part, rect: Rect, face: float, depth: float, fronts: Fronts, name: str = "drawer"
-) -> Part:
+    d: Sampler, parent: Link, rect: Rect, face: float, depth: float, fronts: FrontStyle, name: str = "drawer"
+) -> Link:
     """A front with an open tray behind it that runs ``depth`` into the body."""
     x0, y0, x1, y1 = shrunk(rect, fronts.gap)
     drawer = parent.slide(name, Z, 0.0, fronts.reach * depth)
@@ -271,77 +251,12 @@ def add_drawer(
     return drawer
 
 
-def divide(d: Dice, rect: Rect, smallest: float, depth: int = 0) -> list[Rect]:
-    """A front cut into cells, along its longer side first."""
-    x0, y0, x1, y1 = rect
-    width, height = x1 - x0, y1 - y0
-    longest = max(width, height)
-    if depth >= 3 or longest < 2.2 * smallest or d.chance(0.2 + 0.15 * depth):
-        return [rect]
-    count = min(int(longest / smallest), d.pick([2, 2, 3, 3, 4]))
-    shares = np.ones(count) if d.chance(0.6) else d.rng.uniform(0.7, 1.4, count)
-    cuts = np.concatenate([[0.0], np.cumsum(shares / shares.sum())])
-    cells: list[Rect] = []
-    for p, q in pairwise(cuts):
-        if width >= height:
-            cell = (x0 + p * width, y0, x0 + q * width, y1)
-        else:
-            cell = (x0, y0 + p * height, x1, y0 + q * height)
-        cells += divide(d, cell, smallest, depth + 1)
-    return cells
-
-
-def fill_cell(
-    d: Dice,
-    body: Part,
-    cell: Rect,
-    face: float,
-    depth: float,
-    fronts: Fronts,
-    wood: Surface,
-    whole: Rect,
-    kind: str | None = None,
-) -> None:
-    """Put one or two doors, drawers or open shelves into a cell of the front."""
-    x0, y0, x1, y1 = cell
-    width, height = x1 - x0, y1 - y0
-    if kind is None:
-        flat = width > 1.3 * height
-        kind = d.pick(
-            ["door", "pair", "drawers", "flap", "open"],
-            [0, 0, 5, 1.5, 0.7] if flat else [5, 3 if width > 0.45 else 0, 2, 0, 0.7],
-        )
-
-    def edge(side: str) -> bool:
-        return abs({"left": x0 - whole[0], "right": x1 - whole[2]}[side]) < 1e-6
-
-    if kind == "door":
-        hinge = d.pick(["left", "right"])
-        add_door(d, body, cell, face, fronts, hinge, "cabinet_door", edge(hinge))
-    elif kind == "pair":
-        middle = (x0 + x1) / 2
-        add_door(d, body, (x0, y0, middle, y1), face, fronts, "left", "cabinet_door", edge("left"))
-        add_door(d, body, (middle, y0, x1, y1), face, fronts, "right", "cabinet_door", edge("right"))
-    elif kind == "flap":
-        hinge = d.pick(["bottom", "top"])
-        add_door(d, body, cell, face, fronts, hinge, "cabinet_door", False)
-    elif kind == "drawers":
-        count = max(1, min(int(height / d.between(0.1, 0.25)), 6))
-        for k in range(count):
-            rise = height / count
-            add_drawer(d, body, (x0, y0 + k * rise, x1, y0 + (k + 1) * rise), face, depth - 0.03, fronts)
-        return
-    for k in range(1, d.count(1, 3) if height > 0.35 else 1):
-        y = y0 + k * height / 3
-        body.add(slab((x0 + 0.001, y, face - depth + 0.01), (x1 - 0.001, y + 0.014, face - 0.02)), wood)
-
-
 def rounded_box(width: float, height: float, depth: float, radius: float, bevel: float = 0.0) -> Shape:
     """A box standing on y = 0 whose upright edges are round."""
     return extrude(profiles.rectangle(width, depth, radius, 4), height, bevel=bevel)
 
 
-def add_dials(d: Dice, parent: Part, places: Sequence[Triple], radius: float, surface: Surface) -> None:
+def add_dials(d: Sampler, parent: Link, places: Sequence[Triple], radius: float, surface: Surface) -> None:
     """Appliance knobs facing +z, some that turn without end, some with a stop."""
     endless = d.chance(0.65)
     mark = CHROME
@@ -379,7 +294,7 @@ def hollow(outer: np.ndarray, wall: float) -> list[tuple[float, float]]:
     return [(float(r), float(y)) for r, y in rows]
 
 
-def add_cap(d: Dice, parent: Part, shapes: list[tuple[Shape, Surface]], y: float, rise: float) -> Part:
+def add_cap(d: Sampler, parent: Link, shapes: list[tuple[Shape, Surface]], y: float, rise: float) -> Link:
     """A lid that lifts off upwards or screws round."""
     if d.chance(0.85):
         part = parent.slide("lid", Y, 0.0, rise, (0, y, 0))

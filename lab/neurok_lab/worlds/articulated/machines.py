@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from neurok.modelling import appearance as looks
-from neurok.modelling import profiles
-from neurok.modelling.builder import Builder, Part
-from neurok.modelling.dice import Dice
-from neurok.modelling.hardware import facing, sideways
+from neurok.modelling import profiles, surfaces
+from neurok.modelling.builder import Builder, Link
+from neurok.modelling.sampler import Sampler
 from neurok.modelling.shapes import Shape, box, cylinder, slab
 from neurok.modelling.sweeps import tube
+from neurok_lab.worlds.articulated.hardware import facing, sideways
 from neurok_lab.worlds.articulated.kit import (
     BLACK_STEEL,
     CHROME,
@@ -40,9 +39,9 @@ def _link(start: np.ndarray, end: np.ndarray, thick: float, width: float) -> lis
     return [sideways(counterclockwise(outline), width, 0.05 * thick).move(start[0], 0, 0), *drums]
 
 
-def robot_arm(d: Dice) -> Builder:
+def robot_arm(d: Sampler) -> Builder:
     """A turning base, three to five links and a gripper."""
-    look, dark = looks.paint(d.pick(["mustard", "terracotta", "white", "teal", "graphite"]), 0.35), BLACK_STEEL
+    look, dark = surfaces.paint(d.pick(["mustard", "terracotta", "white", "teal", "graphite"]), 0.35), BLACK_STEEL
     scale = d.between(0.5, 1.2)
     base = Builder("robot_arm").part("base")
     base.add(turned(28, [0.16, 0.16, 0.12, 0.11], [0, 0.03, 0.05, 0.1]).scale(scale), dark)
@@ -57,7 +56,7 @@ def robot_arm(d: Dice) -> Builder:
         length = d.between(0.2, 0.34) * scale * 0.88**k
         link = part.hinge("link", X, place, -d.between(0.3, 0.6), d.between(0.3, 0.7))
         end = place + length * np.array([0.0, np.cos(np.radians(angle)), np.sin(np.radians(angle))])
-        link.add(_link(place, end, thick, width * 0.95), look if k % 2 == 0 else looks.paint("white", 0.4))
+        link.add(_link(place, end, thick, width * 0.95), look if k % 2 == 0 else surfaces.paint("white", 0.4))
         # The next link hangs beside this one, on alternating sides.
         part, place = link, end + np.array([width * (-1.0) ** k, 0.0, 0.0])
         angle += d.between(30, 60)
@@ -80,9 +79,9 @@ def robot_arm(d: Dice) -> Builder:
     return base.builder
 
 
-def excavator(d: Dice) -> Builder:
+def excavator(d: Sampler) -> Builder:
     """Tracks, a cabin that turns, boom, stick and bucket."""
-    look, dark = looks.paint(d.pick(["mustard", "terracotta", "teal", "red"]), 0.45), looks.rubber("#2b2c2f")
+    look, dark = surfaces.paint(d.pick(["mustard", "terracotta", "teal", "red"]), 0.45), surfaces.rubber("#2b2c2f")
     s = d.between(0.15, 0.4)
     base = Builder("excavator").part("tracks")
     for x in (-1, 1):
@@ -98,7 +97,7 @@ def excavator(d: Dice) -> Builder:
     cab.add(slab((-0.5 * s, floor + 0.13 * s, -0.78 * s), (0.5 * s, floor + 0.5 * s, -0.2 * s), 0.05 * s), look)
     side = d.sign()
     low, high = (side * 0.12 * s, floor + 0.13 * s, -0.18 * s), (side * 0.52 * s, floor + 0.75 * s, 0.42 * s)
-    cab.add(slab(low, high, 0.04 * s), looks.glass("#8fb0bf", 1.0))
+    cab.add(slab(low, high, 0.04 * s), surfaces.glass("#8fb0bf", 1.0))
     plate = slab((side * 0.1 * s, floor + 0.74 * s, -0.2 * s), (side * 0.54 * s, floor + 0.8 * s, 0.44 * s), 0.02 * s)
     cab.add(plate, look)
     offset = -side * 0.12 * s
@@ -123,10 +122,10 @@ def excavator(d: Dice) -> Builder:
     return base.builder
 
 
-def toy_car(d: Dice) -> Builder:
+def toy_car(d: Sampler) -> Builder:
     """Rolling and steering wheels, doors, bonnet and boot that open."""
     s = d.between(0.1, 0.3)
-    look, glass = d.paint(), looks.glass("#7f97a5", 1.0)
+    look, glass = d.paint(), surfaces.glass("#7f97a5", 1.0)
     length, width = s * d.between(2.2, 2.8), s * d.between(0.95, 1.15)
     radius = s * d.between(0.2, 0.27)
     low, belt, roof = 0.7 * radius, 1.9 * radius + 0.25 * s, 1.9 * radius + 0.25 * s + s * d.between(0.35, 0.5)
@@ -145,7 +144,7 @@ def toy_car(d: Dice) -> Builder:
     ends = (tail * z + 0.25 * high, nose * z - 0.7 * high)
     body.add(slab((-0.42 * width, roof - 0.02 * s, ends[0]), (0.42 * width, roof + 0.03 * s, ends[1]), 0.01 * s), look)
     body.add(pair(slab((-w * 0.98, low, z), (w * 0.98, low + 0.16 * s, z + 0.05 * s), 0.02 * s), "z"), GRAPHITE)
-    body.add(pair(rod("z", 0.07 * s, 0.04 * s, (0.7 * w, 0.7 * belt, z), 14)), looks.glow("#fff6d8"))
+    body.add(pair(rod("z", 0.07 * s, 0.04 * s, (0.7 * w, 0.7 * belt, z), 14)), surfaces.glow("#fff6d8"))
     door_span = (max(tail * z + 0.05 * s, -0.3 * z), 0.28 * z)
     for x in (-1, 1):
         hinge = (x * 0.9 * w, belt / 2, door_span[1])
@@ -173,7 +172,7 @@ def _wheel_arch(center: float, radius: float) -> list[tuple[float, float]]:
     return [(center + 1.15 * radius * np.cos(t), radius + 1.15 * radius * np.sin(t)) for t in turn]
 
 
-def _add_wheels(d: Dice, body: Part, axles: tuple[float, float], radius: float, half: float, width: float) -> None:
+def _add_wheels(d: Sampler, body: Link, axles: tuple[float, float], radius: float, half: float, width: float) -> None:
     """Four wheels; the front ones may steer."""
     steers = d.chance(0.5)
     spokes = d.chance(0.5)
@@ -190,7 +189,7 @@ def _add_wheels(d: Dice, body: Part, axles: tuple[float, float], radius: float, 
             roll.add(rod("x", 0.1 * radius, 0.5 * width, (place[0] - x * 0.25 * width, radius, z), 8), STEEL)
 
 
-def windmill(d: Dice) -> Builder:
+def windmill(d: Sampler) -> Builder:
     """A tower, a cap that turns into the wind, and sails."""
     tall = d.between(0.6, 2.0)
     modern = d.chance(0.4)
@@ -199,16 +198,18 @@ def windmill(d: Dice) -> Builder:
     foot = tall * (0.035 if modern else d.between(0.16, 0.22))
     top = foot * d.between(0.55, 0.7)
     sides = 20 if modern else d.pick([6, 8, 20])
-    tower.add(cylinder(foot, tall, sides, top=top).move(0, tall / 2, 0), looks.paint("white", 0.5) if modern else look)
+    tower.add(
+        cylinder(foot, tall, sides, top=top).move(0, tall / 2, 0), surfaces.paint("white", 0.5) if modern else look
+    )
     if not modern:
         tower.add(box((0.5 * foot, 0.9 * foot, 0.2 * foot), (0, 0.45 * foot, 0.88 * foot), 0.02 * foot), d.wood())
         for share in (0.4, 0.65):
             place = (0, share * tall, 0.9 * (foot + share * (top - foot)))
-            tower.add(box((0.3 * foot, 0.3 * foot, 0.3 * foot), place), looks.glass("#6f8796", 1.0))
+            tower.add(box((0.3 * foot, 0.3 * foot, 0.3 * foot), place), surfaces.glass("#6f8796", 1.0))
     cap = tower.spin("cap", Y, (0, tall, 0))
     y = tall + 0.35 * top
     if modern:
-        cap.add(box((1.4 * top, 1.3 * top, 4.2 * top), (0, y, -0.4 * top), 0.25 * top), looks.paint("white", 0.5))
+        cap.add(box((1.4 * top, 1.3 * top, 4.2 * top), (0, y, -0.4 * top), 0.25 * top), surfaces.paint("white", 0.5))
     else:
         cap.add(turned(20, [1.12, 1.05, 0.6, 0], [0.001 / top, 0.3, 0.9, 1.15], top, top).move(0, tall), cap_look)
     hub_z = 1.9 * top if modern else 1.3 * top
@@ -228,7 +229,7 @@ def windmill(d: Dice) -> Builder:
             blade = (
                 np.array([[-0.03, 0.0], [0.03, 0.0], [0.055, 0.2], [0.012, 1.0], [-0.012, 1.0], [-0.03, 0.2]]) * reach
             )
-            rotor.add(spun(facing(counterclockwise(blade), 0.02 * reach).turn("y", 12)), looks.paint("white", 0.5))
+            rotor.add(spun(facing(counterclockwise(blade), 0.02 * reach).turn("y", 12)), surfaces.paint("white", 0.5))
             continue
         spar, wood = box((0.025 * reach, reach, 0.02 * reach), (0, reach / 2, 0)), d.wood() if k == 0 else cap_look
         rotor.add(spun(spar), wood)
@@ -241,12 +242,12 @@ def windmill(d: Dice) -> Builder:
     return tower.builder
 
 
-def crane(d: Dice) -> Builder:
+def crane(d: Sampler) -> Builder:
     """A tower crane: a slewing jib with a trolley and a hook that goes up and down."""
-    tall, look = d.between(0.8, 1.8), looks.paint(d.pick(["mustard", "terracotta", "red", "teal"]), 0.5)
+    tall, look = d.between(0.8, 1.8), surfaces.paint(d.pick(["mustard", "terracotta", "red", "teal"]), 0.5)
     side = 0.05 * tall
     mast = Builder("crane").part("mast")
-    mast.add(box((6 * side, 0.05 * tall, 6 * side), (0, 0.025 * tall, 0), 0.01 * tall), looks.paint("graphite"))
+    mast.add(box((6 * side, 0.05 * tall, 6 * side), (0, 0.025 * tall, 0), 0.01 * tall), surfaces.paint("graphite"))
     _add_lattice(mast, np.array([0.0, 0.03 * tall, 0.0]), np.array([0.0, tall, 0.0]), side, look)
     jib = mast.spin("jib", Y, (0, tall, 0))
     reach = tall * d.between(0.6, 0.85)
@@ -254,13 +255,13 @@ def crane(d: Dice) -> Builder:
     y = tall + 1.1 * side
     _add_lattice(jib, np.array([0.0, y, -0.4 * reach]), np.array([0.0, y, reach]), 0.7 * side, look)
     bar = box((1.4 * side, 1.6 * side, 1.6 * side), (0, y - 0.2 * side, -0.36 * reach), 0.005 * tall)
-    jib.add(bar, looks.paint("graphite"))
+    jib.add(bar, surfaces.paint("graphite"))
     peak = np.array([0.0, y + 2.2 * side, 0.0])
     jib.add([tube(np.array([peak, (0.0, y, z)]), 0.1 * side, 6) for z in (-0.36 * reach, 0.0, 0.7 * reach)], STEEL)
     start = d.between(0.35, 0.6) * reach
     low = y - 0.5 * side
     trolley = jib.slide("trolley", Z, 0.15 * reach - start, 0.92 * reach - start)
-    trolley.add(box((1.2 * side, 0.4 * side, 1.3 * side), (0, low, start), 0.05 * side), looks.paint("graphite"))
+    trolley.add(box((1.2 * side, 0.4 * side, 1.3 * side), (0, low, start), 0.05 * side), surfaces.paint("graphite"))
     drop = d.between(0.25, 0.5) * tall
     hook = trolley.slide("hook", Y, -d.between(0.1, 0.3) * tall, 0.0)
     hook.add(cylinder(0.08 * side, drop, 8).move(0, low - drop / 2, start), STEEL)
@@ -268,7 +269,7 @@ def crane(d: Dice) -> Builder:
     return mast.builder
 
 
-def _add_lattice(part: Part, start: np.ndarray, end: np.ndarray, side: float, surface: looks.Surface) -> None:
+def _add_lattice(part: Link, start: np.ndarray, end: np.ndarray, side: float, surface: surfaces.Surface) -> None:
     """Four corner bars with diagonals."""
     along = (end - start) / np.linalg.norm(end - start)
     length = float(np.linalg.norm(end - start))

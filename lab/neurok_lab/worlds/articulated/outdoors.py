@@ -7,13 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from neurok.core import Surface
-from neurok.modelling import appearance as looks
-from neurok.modelling import profiles
-from neurok.modelling.builder import Builder, Part
-from neurok.modelling.dice import Dice
-from neurok.modelling.hardware import facing, leg, pull
+from neurok.modelling import profiles, surfaces
+from neurok.modelling.builder import Builder, Link
+from neurok.modelling.sampler import Sampler
 from neurok.modelling.shapes import Shape, box, cylinder, extrude, lathe, loft, slab, sphere, torus
 from neurok.modelling.sweeps import sweep, tube
+from neurok_lab.worlds.articulated.hardware import facing, leg, pull
 from neurok_lab.worlds.articulated.kit import (
     BLACK_STEEL,
     CHARCOAL,
@@ -81,7 +80,7 @@ class _Ribs:
         return loft(rings)
 
 
-def umbrella(d: Dice) -> Builder:
+def umbrella(d: Sampler) -> Builder:
     """A shaft, a runner that slides on it, and ribs with cloth that turn at the crown: for the hand or the garden."""
     garden = d.chance(0.35)
     if garden:
@@ -110,7 +109,7 @@ def umbrella(d: Dice) -> Builder:
     return body.builder
 
 
-def _droop(d: Dice, garden: bool) -> tuple[float, float]:
+def _droop(d: Sampler, garden: bool) -> tuple[float, float]:
     """Slopes of a rib: straight for parasols, arched for umbrellas."""
     if garden or d.chance(0.2):
         slope = d.between(0.3, 0.5)
@@ -118,7 +117,7 @@ def _droop(d: Dice, garden: bool) -> tuple[float, float]:
     return d.between(0.08, 0.3), d.between(0.65, 1.0)
 
 
-def _add_crook(d: Dice, body: Part, shaft: float) -> float:
+def _add_crook(d: Sampler, body: Link, shaft: float) -> float:
     """A handle that ends on the floor: a crook, a straight grip or a ball; returns its upper end."""
     kind, grip = d.pick(["crook", "crook", "straight", "ball"]), d.pick([d.wood(), d.plastic()])
     r = d.between(0.009, 0.012)
@@ -137,10 +136,10 @@ def _add_crook(d: Dice, body: Part, shaft: float) -> float:
     return high - 0.01
 
 
-def _add_foot(d: Dice, body: Part, shaft: float, metal: Surface) -> float:
+def _add_foot(d: Sampler, body: Link, shaft: float, metal: Surface) -> float:
     """A heavy base with a socket, a screw that holds the pole, and perhaps a crank; returns where the pole begins."""
     radius, thick = d.between(0.2, 0.28), d.between(0.03, 0.07)
-    stone = d.pick([looks.paint("graphite"), BLACK_STEEL, looks.paint("#b9b4aa", 0.9, name="concrete")])
+    stone = d.pick([surfaces.paint("graphite"), BLACK_STEEL, surfaces.paint("#b9b4aa", 0.9, name="concrete")])
     if d.chance(0.6):
         body.add(cylinder(radius, thick, 32, 0.94 * radius, 0.008).move(0, thick / 2, 0), stone)
     else:
@@ -163,7 +162,7 @@ def _add_foot(d: Dice, body: Part, shaft: float, metal: Surface) -> float:
     return 0.5 * high
 
 
-def _add_runner(d: Dice, body: Part, ribs: _Ribs, shaft: float, foot: float) -> None:
+def _add_runner(d: Sampler, body: Link, ribs: _Ribs, shaft: float, foot: float) -> None:
     """The sleeve that slides, and often the stretchers that go from it to the ribs."""
     line = ribs.line()
     hold = line[4] - (0.0, 1.8 * ribs.wire)
@@ -191,13 +190,13 @@ def _add_runner(d: Dice, body: Part, ribs: _Ribs, shaft: float, foot: float) -> 
         arm.add(tube([ribs.point(start, k), ribs.point(hold, k)], 0.8 * ribs.wire, 6), BLACK_STEEL)
 
 
-def mailbox(d: Dice) -> Builder:
+def mailbox(d: Sampler) -> Builder:
     """A box with a rounded roof on a post: a door in front and a flag at the side."""
     width, length, wall = d.between(0.15, 0.22), d.between(0.35, 0.5), 0.006
     low, rise = d.between(0.7, 1.0), d.between(0.08, 0.14)
-    look, flag_look = d.paint(), looks.plastic("red")
+    look, flag_look = d.paint(), surfaces.plastic("red")
     body = Builder("mailbox").part("base_body")
-    body.add([s.move(0, 0, -0.1 * length) for s in leg(d, d.pick(["square", "round"]), low, 0.08)], d.wood())
+    body.add([s.move(0, 0, -0.1 * length) for s in leg(d.pick(["square", "round"]), low, 0.08)], d.wood())
     w = width / 2
 
     def arch(r: float) -> np.ndarray:
@@ -221,7 +220,7 @@ def mailbox(d: Dice) -> Builder:
     return body.builder
 
 
-def swing(d: Dice) -> Builder:
+def swing(d: Sampler) -> Builder:
     """A playground frame with one to three seats on ropes."""
     tall, count = d.between(1.4, 2.0), d.count(1, 3)
     width = 0.5 + 0.6 * count
@@ -245,7 +244,7 @@ def swing(d: Dice) -> Builder:
     return frame.builder
 
 
-def gate(d: Dice) -> Builder:
+def gate(d: Sampler) -> Builder:
     """Garden gate: one or two leaves of bars or boards between posts, with a latch."""
     span, tall = d.between(0.8, 1.2), d.between(0.8, 1.5)
     look = d.pick([d.wood(), d.metal(), d.paint()])
@@ -255,7 +254,7 @@ def gate(d: Dice) -> Builder:
     side = d.between(0.08, 0.14)
     posts.add(pair(box((side, 1.12 * tall, side), (total / 2 + side / 2, 0.56 * tall, 0), 0.01)), look)
     posts.add(pair(sphere(0.5 * side, 14, 10).move(total / 2 + side / 2, 1.12 * tall + 0.3 * side, 0)), look)
-    posts.add(slab((-total / 2 - side, -0.03, -side), (total / 2 + side, 0.001, side)), looks.paint("graphite", 0.9))
+    posts.add(slab((-total / 2 - side, -0.03, -side), (total / 2 + side, 0.001, side)), surfaces.paint("graphite", 0.9))
     bars = d.count(4, 8)
     boards, arched = d.chance(0.4), d.between(0.0, 0.25)
     for x in [-1, 1] if leaves == 2 else [d.sign()]:
@@ -339,7 +338,7 @@ class _Flight:
         return rod("x", radius, 2 * place[0], (0, y, place[2]), 10)
 
 
-def stepladder(d: Dice) -> Builder:
+def stepladder(d: Sampler) -> Builder:
     """Steps in front, a second frame that swings out behind, and a platform or a shelf that folds."""
     kind = d.pick(["stool", "steps", "double"], [4, 4, 2])
     count = d.count(1, 3) if kind == "stool" else d.count(3, 6)
@@ -375,7 +374,7 @@ def stepladder(d: Dice) -> Builder:
     return body.builder
 
 
-def _add_pins(body: Part, front: _Flight, metal: Surface) -> None:
+def _add_pins(body: Link, front: _Flight, metal: Surface) -> None:
     """Plates outside of the stiles that carry the pins of the second frame."""
     x = front.half[1] + max(front.stile if front.is_round else front.stile[:1]) / 2
     for side in (-1, 1):
@@ -385,7 +384,7 @@ def _add_pins(body: Part, front: _Flight, metal: Surface) -> None:
         body.add(rod("x", 0.006, 0.03, (side * (x - 0.008), front.height, 0), 10), metal)
 
 
-def _add_platform(d: Dice, body: Part, front: _Flight, rail: float, surface: Surface) -> None:
+def _add_platform(d: Sampler, body: Link, front: _Flight, rail: float, surface: Surface) -> None:
     """A board to stand on that swings up between the stiles, and the bow above it."""
     y = front.height + 0.035
     pivot = front.at(y, 1) * (0, 1, 1)
@@ -402,7 +401,7 @@ def _add_platform(d: Dice, body: Part, front: _Flight, rail: float, surface: Sur
     body.add(bar.along("x").move(0, top[1], top[2]), RUBBER if d.chance(0.6) else surface)
 
 
-def _add_cap(d: Dice, body: Part, legs: Part, sides: tuple[_Flight, _Flight], surface: Surface, shelf: bool) -> None:
+def _add_cap(d: Sampler, body: Link, legs: Link, sides: tuple[_Flight, _Flight], surface: Surface, shelf: bool) -> None:
     """The topmost board over both frames and perhaps a shelf for paint behind."""
     front, back = sides
     y, half = front.height + 0.026, front.half[1] + max(front.stile) / 2 + 0.006
@@ -419,7 +418,7 @@ def _add_cap(d: Dice, body: Part, legs: Part, sides: tuple[_Flight, _Flight], su
     part.add(slab((-wide, level + 0.005, z - deep), (wide, level + 0.022, z - deep + 0.008), 0.002), surface)
 
 
-def ironing_board(d: Dice) -> Builder:
+def ironing_board(d: Sampler) -> Builder:
     """A padded board with a nose, on two crossed pairs of legs that fold against it."""
     small = d.chance(0.2)
     length = d.between(0.65, 0.8) if small else d.between(1.15, 1.35)
@@ -448,7 +447,7 @@ def ironing_board(d: Dice) -> Builder:
     return board.builder
 
 
-def _board_outline(d: Dice, length: float, width: float) -> np.ndarray:
+def _board_outline(d: Sampler, length: float, width: float) -> np.ndarray:
     """Straight sides, square at the heel (-x) and drawn to a blunt nose at +x."""
     start, power, blunt = d.between(-0.1, 0.15) * length, d.between(1.7, 2.4), d.between(0.5, 0.75)
     t = np.sin(np.linspace(0.0, np.pi / 2, 15))
@@ -460,8 +459,8 @@ def _board_outline(d: Dice, length: float, width: float) -> np.ndarray:
 
 
 def _add_legs(
-    d: Dice,
-    board: Part,
+    d: Sampler,
+    board: Link,
     hinge: tuple[float, float],
     foot: float,
     half: float,
@@ -492,7 +491,7 @@ def _add_legs(
         board.add(rod("z", 0.5 * radius, 2.5 * radius, (x, y, s * (half + 0.6 * radius)), 8), metal)
 
 
-def _add_iron_rest(d: Dice, board: Part, edge: tuple[float, float], half: float, metal: Surface) -> None:
+def _add_iron_rest(d: Sampler, board: Link, edge: tuple[float, float], half: float, metal: Surface) -> None:
     """A rack of wire at the heel that swings down."""
     x, y = edge
     reach, wire = d.between(0.16, 0.26), 0.0035
@@ -507,7 +506,7 @@ def _add_iron_rest(d: Dice, board: Part, edge: tuple[float, float], half: float,
         rack.add(box((0.5 * reach, 0.006, 1.2 * half), (x - 0.5 * reach, y + 0.003, 0), 0.002), RUBBER)
 
 
-def _add_lever(d: Dice, board: Part, z: float, under: float) -> None:
+def _add_lever(d: Sampler, board: Link, z: float, under: float) -> None:
     """The lever under the board that frees the legs."""
     x, grip = d.between(-0.1, 0.05), d.plastic()
     lever = board.hinge("lever", Z, (x, under - 0.008, z), -d.between(0.3, 0.5), 0.0)

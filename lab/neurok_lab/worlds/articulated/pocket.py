@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from neurok.modelling import appearance as looks
-from neurok.modelling import profiles
+from neurok.modelling import profiles, surfaces
 from neurok.modelling.booleans import difference, intersection
 from neurok.modelling.builder import Builder
-from neurok.modelling.dice import Dice
-from neurok.modelling.hardware import facing
+from neurok.modelling.sampler import Sampler
 from neurok.modelling.shapes import Shape, box, cylinder, extrude, lathe, loft, slab, torus
 from neurok.modelling.sweeps import sweep, tube
+from neurok_lab.worlds.articulated.hardware import facing
 from neurok_lab.worlds.articulated.kit import (
     BLACK_STEEL,
     BRASS,
@@ -30,7 +29,7 @@ from neurok_lab.worlds.articulated.kit import (
 )
 
 
-def pen(d: Dice) -> Builder:
+def pen(d: Sampler) -> Builder:
     """A pen with a push button, a cap, or a barrel to twist; standing upright, point down."""
     length, radius = d.between(0.12, 0.15), d.between(0.0045, 0.0075)
     look, metal = d.plastic(), d.metal()
@@ -63,7 +62,7 @@ def pen(d: Dice) -> Builder:
     return body.builder
 
 
-def lighter(d: Dice) -> Builder:
+def lighter(d: Sampler) -> Builder:
     """A case with a hinged top and a wheel, or a plain one with wheel and lever."""
     width, depth, height = d.between(0.022, 0.038), d.between(0.01, 0.016), d.between(0.045, 0.06)
     metal = d.metal()
@@ -96,7 +95,7 @@ def lighter(d: Dice) -> Builder:
     return body.builder
 
 
-def usb_stick(d: Dice) -> Builder:
+def usb_stick(d: Sampler) -> Builder:
     """A memory stick whose plug hides under a cap, a swivelling cover or a slider; lying flat."""
     length, width, height = d.between(0.035, 0.05), d.between(0.015, 0.02), d.between(0.007, 0.01)
     look, metal = d.plastic(), STEEL
@@ -144,7 +143,7 @@ def usb_stick(d: Dice) -> Builder:
     return body.builder
 
 
-def eyeglasses(d: Dice) -> Builder:
+def eyeglasses(d: Sampler) -> Builder:
     """Two rims, a bridge and temples that fold; lenses look towards +z."""
     lens_x, lens_y = d.between(0.022, 0.03), d.between(0.015, 0.026)
     bridge, thick = d.between(0.014, 0.022), d.between(0.0012, 0.003)
@@ -152,7 +151,7 @@ def eyeglasses(d: Dice) -> Builder:
     frame = Builder("eyeglasses").part("frame")
     power = d.pick([2.0, 2.6, 4.0])
     y = lens_y + 0.004
-    glass = looks.glass("#c7d7de", 0.3) if d.chance(0.6) else looks.glass("#30343a", 0.85)
+    glass = surfaces.glass("#c7d7de", 0.3) if d.chance(0.6) else surfaces.glass("#30343a", 0.85)
     for x in (-1, 1):
         center = np.array([x * (bridge / 2 + lens_x), y])
         ring = profiles.superellipse(lens_x, lens_y, power, 36)
@@ -166,7 +165,7 @@ def eyeglasses(d: Dice) -> Builder:
         brow = y + 0.25 * lens_y
         frame.add(slab((x * (end - 0.001), brow, -0.004), (x * (end + 0.0055), brow + 0.006, 0.0015), 0.0005), look)
         wire = tube([(x * 0.32 * bridge, y - 0.1 * lens_y, 0), (x * 0.3 * bridge, y - 0.3 * lens_y, -0.006)], 0.0016, 8)
-        frame.add(wire, looks.plastic("cream"))
+        frame.add(wire, surfaces.plastic("cream"))
         length, drop = d.between(0.125, 0.145), 0.03
         pivot = np.array([x * (end + 0.004), y + 0.25 * lens_y + 0.003, -0.004])
         temple = frame.hinge("leg", Y, pivot, *((-0.05, 1.5) if x > 0 else (-1.5, 0.05)))
@@ -179,7 +178,7 @@ def eyeglasses(d: Dice) -> Builder:
     return frame.builder
 
 
-def mouse(d: Dice) -> Builder:
+def mouse(d: Sampler) -> Builder:
     """A computer mouse: two keys and a wheel, perhaps side buttons and a cable."""
     length, width, height = d.between(0.09, 0.12), d.between(0.055, 0.068), d.between(0.03, 0.042)
     look, key = d.plastic(), d.plastic()
@@ -218,10 +217,10 @@ def mouse(d: Dice) -> Builder:
     return body.builder
 
 
-def book(d: Dice) -> Builder:
+def book(d: Sampler) -> Builder:
     """A book lying on its back; the cover turns about the spine, the first pages may follow it."""
     width, height, thick = d.between(0.11, 0.22), d.between(0.16, 0.3), d.between(0.015, 0.05)
-    cover, paper, board = d.paint(), looks.paint("cream", 0.9), d.between(0.0015, 0.003)
+    cover, paper, board = d.paint(), surfaces.paint("cream", 0.9), d.between(0.0015, 0.003)
     z, inset = height / 2, 0.004
     back = Builder("book").part("back_cover")
     back.add(slab((0, 0, -z), (width, board, z), 0.2 * board), cover)
@@ -236,7 +235,7 @@ def book(d: Dice) -> Builder:
     return back.builder
 
 
-def padlock(d: Dice) -> Builder:
+def padlock(d: Sampler) -> Builder:
     """A body, a shackle that slides up or swings open, and a key or dials."""
     width = d.between(0.03, 0.06)
     height, deep = width * d.between(0.8, 1.2), width * d.between(0.3, 0.45)

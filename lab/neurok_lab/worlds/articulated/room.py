@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from neurok.core import Surface
-from neurok.modelling import appearance as looks
-from neurok.modelling import profiles
-from neurok.modelling.builder import Builder, Part
-from neurok.modelling.dice import Dice
-from neurok.modelling.hardware import add_buttons, facing, pull, standing
+from neurok.modelling import profiles, surfaces
+from neurok.modelling.builder import Builder, Link
+from neurok.modelling.sampler import Sampler
 from neurok.modelling.shapes import Shape, box, cylinder, extrude, lathe, loft, slab, sphere, torus
 from neurok.modelling.sweeps import sweep, tube
+from neurok_lab.worlds.articulated.hardware import add_buttons, facing, pull, standing
 from neurok_lab.worlds.articulated.kit import (
     BLACK_STEEL,
     CHARCOAL,
@@ -31,7 +30,7 @@ from neurok_lab.worlds.articulated.kit import (
 )
 
 
-def _blades(d: Dice, count: int, radius: float, hub: float, pitch: float, flat: bool) -> list[Shape]:
+def _blades(d: Sampler, count: int, radius: float, hub: float, pitch: float, flat: bool) -> list[Shape]:
     """Blades about the y axis."""
     width = radius * (d.between(0.35, 0.5) if not flat else d.between(0.18, 0.26))
     tip = [(0.5 * radius, -0.5 * width), (0.92 * radius, -0.45 * width), (radius, 0), (0.9 * radius, 0.5 * width)]
@@ -42,12 +41,12 @@ def _blades(d: Dice, count: int, radius: float, hub: float, pitch: float, flat: 
     return [blade.turn("y", 360 * k / count) for k in range(count)]
 
 
-def fan(d: Dice) -> Builder:
+def fan(d: Sampler) -> Builder:
     """A fan on a stand with a cage, or one under the ceiling."""
     return _ceiling_fan(d) if d.chance(0.35) else _standing_fan(d)
 
 
-def _ceiling_fan(d: Dice) -> Builder:
+def _ceiling_fan(d: Sampler) -> Builder:
     look, radius, rod = d.metal(), d.between(0.45, 0.65), d.between(0.15, 0.35)
     mount = Builder("fan").part("base_body")
     hub = 0.16 * radius
@@ -66,7 +65,7 @@ def _ceiling_fan(d: Dice) -> Builder:
     return mount.builder
 
 
-def _standing_fan(d: Dice) -> Builder:
+def _standing_fan(d: Sampler) -> Builder:
     look, accent = d.plastic(), d.plastic()
     radius = d.between(0.13, 0.2)
     floor = d.chance(0.5)
@@ -100,7 +99,7 @@ def _standing_fan(d: Dice) -> Builder:
     return base.builder
 
 
-def globe(d: Dice) -> Builder:
+def globe(d: Sampler) -> Builder:
     """A sphere that spins in a tilted half-ring on a foot."""
     radius = d.between(0.1, 0.18)
     wood, metal = d.timber(), d.metal()
@@ -121,15 +120,15 @@ def globe(d: Dice) -> Builder:
     frame.add(ring, metal)
     axis = np.array([np.sin(np.radians(tilt)), np.cos(np.radians(tilt)), 0.0])
     ball = frame.spin("sphere", axis, center)
-    ball.add(sphere(radius, 36, 18).turn("z", -tilt).move(*center), looks.paint("#4a87b8", 0.35, name="sea"))
+    ball.add(sphere(radius, 36, 18).turn("z", -tilt).move(*center), surfaces.paint("#4a87b8", 0.35, name="sea"))
     ball.add(cylinder(0.004, 2 * reach + 0.01, 8).turn("z", -tilt).move(*center), metal)
-    land = looks.paint("#7fa35a", 0.6, name="land")
+    land = surfaces.paint("#7fa35a", 0.6, name="land")
     for _ in range(d.count(4, 6)):
         ball.add(_continent(d, radius).turn("z", -tilt).move(*center), land)
     return foot.builder
 
 
-def _continent(d: Dice, radius: float) -> Shape:
+def _continent(d: Sampler, radius: float) -> Shape:
     """A raised patch of the sphere with a ragged coast."""
     direction = d.rng.normal(size=3) * (1.0, 0.6, 1.0)
     direction /= np.linalg.norm(direction)
@@ -147,7 +146,7 @@ def _continent(d: Dice, radius: float) -> Shape:
     return loft(rows)
 
 
-def clock(d: Dice) -> Builder:
+def clock(d: Sampler) -> Builder:
     """A clock with turning hands: on the wall, on feet, or with a pendulum in a case."""
     radius = d.between(0.08, 0.18)
     body_look, metal = d.timber(), d.metal()
@@ -191,11 +190,11 @@ def clock(d: Dice) -> Builder:
     return case.builder
 
 
-def _add_dial(d: Dice, case: Part, radius: float, y: float, metal: Surface) -> None:
+def _add_dial(d: Sampler, case: Link, radius: float, y: float, metal: Surface) -> None:
     """Face, hour marks and hands."""
     face = 0.88 * radius
-    case.add(rod("z", face, 0.004, (0, y, 0.0015), 36), looks.paint(d.pick(["white", "cream"]), 0.5))
-    dark = looks.paint("#24262b", 0.5)
+    case.add(rod("z", face, 0.004, (0, y, 0.0015), 36), surfaces.paint(d.pick(["white", "cream"]), 0.5))
+    dark = surfaces.paint("#24262b", 0.5)
     for k in range(12):
         mark = box((0.05 * radius if k % 3 == 0 else 0.025 * radius, 0.13 * radius, 0.003), (0, 0.75 * radius, 0.004))
         case.add(mark.turn("z", 30 * k).move(0, y, 0), dark)
@@ -230,7 +229,7 @@ def _wall_frame(width: float, height: float, rail: float, depth: float) -> list[
     return posts + [slab((-w, y, -depth / 2), (w, y + rail, depth / 2), 0.003) for y in (height, 0)]
 
 
-def window(d: Dice) -> Builder:
+def window(d: Sampler) -> Builder:
     """Sliding sashes, casements at the sides, or one that tilts out from the top."""
     builder = Builder("window")
     width, height, rail, deep = d.between(0.8, 1.6), d.between(0.7, 1.5), d.between(0.04, 0.08), d.between(0.08, 0.14)
@@ -277,8 +276,8 @@ def window(d: Dice) -> Builder:
 
 
 def _add_sash(
-    d: Dice,
-    sash: Part,
+    d: Sampler,
+    sash: Link,
     rect: tuple[float, float, float, float],
     z: float,
     thick: float,
@@ -300,11 +299,11 @@ def _add_sash(
     sash.add([s.move(x, y, z + t) for s in pull(d, 0.08, bool(grip), "bow")], STEEL)
 
 
-def safe(d: Dice) -> Builder:
+def safe(d: Sampler) -> Builder:
     """Thick walls, a heavy door, a dial or keypad and a handle to turn."""
     width, height, depth = d.between(0.3, 0.6), d.between(0.3, 0.9), d.between(0.3, 0.55)
     wall, w, face = d.between(0.03, 0.06), width / 2, depth / 2
-    shell = looks.paint(d.pick(["charcoal", "navy", "graphite", "sage", "terracotta"]), 0.4, 0.3)
+    shell = surfaces.paint(d.pick(["charcoal", "navy", "graphite", "sage", "terracotta"]), 0.4, 0.3)
     body = Builder("safe").part("base_body")
     foot = d.pick([0.0, d.between(0.02, 0.06)])
     carcass(body, (-w, foot, -face), (w, foot + height, face), wall, shell)
@@ -335,7 +334,7 @@ def safe(d: Dice) -> Builder:
     return body.builder
 
 
-def _add_lock(d: Dice, leaf: Part, x: float, y: float, z: float, size: float) -> None:
+def _add_lock(d: Sampler, leaf: Link, x: float, y: float, z: float, size: float) -> None:
     """A combination dial or a keypad, and a lever or a star to open."""
     metal = CHROME
     if d.chance(0.75):
@@ -348,7 +347,7 @@ def _add_lock(d: Dice, leaf: Part, x: float, y: float, z: float, size: float) ->
             for r in range(d.count(1, 4))
             for c in range(3)
         ]
-        add_buttons(leaf.builder, d, leaf, places, 0.05 * size, looks.plastic("white"))
+        add_buttons(leaf.builder, d, leaf, places, 0.05 * size, surfaces.plastic("white"))
     place = (x, y - 0.16 * size, z)
     kind = d.pick(["star", "lever", "wheel"])
     handle = leaf.spin("handle", Z, place) if kind == "wheel" else leaf.hinge("handle", Z, place, -1.57, 0.0)
@@ -370,7 +369,7 @@ def _add_lock(d: Dice, leaf: Part, x: float, y: float, z: float, size: float) ->
         handle.add(ring.along("z").move(*place[:2], z + 0.075 * size), metal)
 
 
-def switch(d: Dice) -> Builder:
+def switch(d: Sampler) -> Builder:
     """A wall plate with one to four rockers, toggles, sliders or push buttons."""
     count = d.pick([1, 2, 3, 4], [3, 1, 1, 1])
     unit, height, thick = d.between(0.032, 0.05), d.between(0.07, 0.12), d.between(0.008, 0.014)
@@ -379,8 +378,8 @@ def switch(d: Dice) -> Builder:
     width = unit * count + 0.03
     base = Builder("switch").part("base_body")
     plastic, key = (
-        looks.plastic(d.pick(["white", "cream", "charcoal"])),
-        looks.plastic(d.pick(["white", "cream", "mustard", "graphite"])),
+        surfaces.plastic(d.pick(["white", "cream", "charcoal"])),
+        surfaces.plastic(d.pick(["white", "cream", "mustard", "graphite"])),
     )
     wells = []
     for k in range(count):

@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from neurok.core import Surface
-from neurok.modelling import appearance as looks
-from neurok.modelling import profiles
+from neurok.modelling import profiles, surfaces
 from neurok.modelling.booleans import difference
-from neurok.modelling.builder import Builder, Part
-from neurok.modelling.dice import Dice
-from neurok.modelling.hardware import facing, sideways
+from neurok.modelling.builder import Builder, Link
+from neurok.modelling.sampler import Sampler
 from neurok.modelling.shapes import Shape, box, cylinder, slab, sphere, torus
 from neurok.modelling.sweeps import sweep, tube
+from neurok_lab.worlds.articulated.hardware import facing, sideways
 from neurok_lab.worlds.articulated.kit import (
     BRASS,
     CHARCOAL,
@@ -29,7 +28,7 @@ from neurok_lab.worlds.articulated.kit import (
 )
 
 
-def scissors(d: Dice) -> Builder:
+def scissors(d: Sampler) -> Builder:
     """Two blades with finger loops, crossing at a screw; they lie flat, points towards -z."""
     builder = Builder("scissors")
     length, width, thick = d.between(0.08, 0.13), d.between(0.012, 0.018), d.between(0.0015, 0.0025)
@@ -37,7 +36,7 @@ def scissors(d: Dice) -> Builder:
     metal, handle = STEEL, d.plastic()
     spread, loop = d.between(0.12, 0.22), d.between(0.018, 0.026)
     point = d.between(0.1, 0.35)
-    parts: list[Part] = []
+    parts: list[Link] = []
     for side in (-1, 1):
         if not parts:
             part = builder.part("blade")
@@ -76,7 +75,7 @@ def _laid_flat(builder: Builder) -> Builder:
     return flat.moved(0.0, -low, 0.0)
 
 
-def _half_plier(d: Dice, side: int, z: float, thick: float, size: dict[str, float]) -> list[tuple[Shape, bool]]:
+def _half_plier(d: Sampler, side: int, z: float, thick: float, size: dict[str, float]) -> list[tuple[Shape, bool]]:
     """Jaw, head and grip of one half; the flag tells what is clad in plastic."""
     w, jaw, grip = size["w"], size["jaw"], size["grip"]
     jaw_outline = np.array(
@@ -96,14 +95,14 @@ def _half_plier(d: Dice, side: int, z: float, thick: float, size: dict[str, floa
     return pieces
 
 
-def pliers(d: Dice) -> Builder:
+def pliers(d: Sampler) -> Builder:
     """Two crossing halves with jaws and long grips."""
     builder = Builder("pliers")
     w = d.between(0.018, 0.026)
     size = {"w": w, "jaw": w * d.between(1.5, 3.2), "grip": w * d.between(5.0, 7.5)}
     size |= {"tip": d.between(0.12, 0.6), "bow": d.between(0.1, 0.6)}
     thick = 0.28 * w
-    metal, clad = looks.metal(d.pick(["steel", "black_steel"])), d.plastic()
+    metal, clad = surfaces.metal(d.pick(["steel", "black_steel"])), d.plastic()
     first = builder.part("plier")
     opening = d.between(0.5, 0.9)
     second = first.hinge("plier", Z, (0, 0, 0), -opening, 0.0)
@@ -114,7 +113,7 @@ def pliers(d: Dice) -> Builder:
     return _laid_flat(builder)
 
 
-def tweezers(d: Dice) -> Builder:
+def tweezers(d: Sampler) -> Builder:
     """Two springy arms joined at one end (also tongs)."""
     builder = Builder("tweezers")
     length = d.between(0.09, 0.28)
@@ -132,7 +131,7 @@ def tweezers(d: Dice) -> Builder:
     return _laid_flat(builder)
 
 
-def stapler(d: Dice) -> Builder:
+def stapler(d: Sampler) -> Builder:
     """A base, a magazine and an arm above it, all on one pin at the back."""
     length, width = d.between(0.1, 0.16), d.between(0.026, 0.036)
     look, metal = d.plastic(), STEEL
@@ -160,7 +159,7 @@ def stapler(d: Dice) -> Builder:
     return base.builder
 
 
-def _scales(part: Part, length: float, height: float, gap: float, thick: float, surface: Surface) -> None:
+def _scales(part: Link, length: float, height: float, gap: float, thick: float, surface: Surface) -> None:
     """The two cheeks of a folding handle, along z, with their pins."""
     outline = profiles.superellipse(length / 2, height / 2, 3.0, 32)
     for x in (-1, 1):
@@ -178,7 +177,7 @@ FOLDING: dict[str, list[tuple[float, float]]] = {
 """Outlines of what folds out of a knife, in lengths and heights."""
 
 
-def folding_knife(d: Dice) -> Builder:
+def folding_knife(d: Sampler) -> Builder:
     """One to four tools that fold into a handle; the blade at the front end."""
     builder = Builder("folding_knife")
     length, height = d.between(0.08, 0.12), d.between(0.018, 0.026)
@@ -204,11 +203,11 @@ def folding_knife(d: Dice) -> Builder:
         outline = counterclockwise(outline)
         limits = (0.0, np.pi) if end > 0 else (-np.pi, 0.0)
         part = handle.hinge(kind, X, pivot, *limits)
-        part.add(sideways(outline, leaf).move(*pivot).move(0, 0.12 * height, 0), looks.metal("steel", 0.2))
+        part.add(sideways(outline, leaf).move(*pivot).move(0, 0.12 * height, 0), surfaces.metal("steel", 0.2))
     return builder
 
 
-def utility_knife(d: Dice) -> Builder:
+def utility_knife(d: Sampler) -> Builder:
     """A handle with a blade that slides out, pushed by a thumb slider."""
     length, width, height = d.between(0.13, 0.18), d.between(0.014, 0.024), d.between(0.022, 0.034)
     look, metal = d.plastic(), STEEL
@@ -236,7 +235,7 @@ def utility_knife(d: Dice) -> Builder:
     return body.builder
 
 
-def razor(d: Dice) -> Builder:
+def razor(d: Sampler) -> Builder:
     """A wet razor with a head that tilts, or a straight one that unfolds."""
     builder = Builder("razor")
     look, steel = d.plastic(), CHROME
@@ -270,10 +269,10 @@ def razor(d: Dice) -> Builder:
     return builder
 
 
-def vise(d: Dice) -> Builder:
+def vise(d: Sampler) -> Builder:
     """A bench vise: a jaw that slides, a screw that turns and a bar through its end."""
     s = d.between(0.08, 0.16)
-    look, steel = looks.paint(d.pick(["navy", "red", "graphite", "teal", "charcoal"]), 0.5, 0.2), STEEL
+    look, steel = surfaces.paint(d.pick(["navy", "red", "graphite", "teal", "charcoal"]), 0.5, 0.2), STEEL
     body = Builder("vise").part("base_body")
     body.add(turned(24, [0.7, 0.7, 0.4, 0.35], [0, 0.12, 0.25, 0.35], scale=s, rise=s), look)
     body.add(slab((-0.3 * s, 0.34 * s, -0.7 * s), (0.3 * s, 0.62 * s, 0.3 * s), 0.05 * s), look)
@@ -294,7 +293,7 @@ def vise(d: Dice) -> Builder:
     return body.builder
 
 
-def anvil_press(d: Dice) -> Builder:
+def anvil_press(d: Sampler) -> Builder:
     """A hand press: a lever above a column drives a ram up and down."""
     s = d.between(0.2, 0.4)
     look, steel = d.paint(), STEEL

@@ -5,17 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from neurok.core import Surface
-from neurok.modelling import appearance as looks
-from neurok.modelling import profiles
-from neurok.modelling.builder import Builder, Part
-from neurok.modelling.dice import Dice
-from neurok.modelling.hardware import button, knob, pull
+from neurok.modelling import profiles, surfaces
+from neurok.modelling.builder import Builder, Link
+from neurok.modelling.sampler import Sampler
 from neurok.modelling.shapes import Shape, box, capsule, cylinder, extrude, lathe, loft, slab, sphere, torus
 from neurok.modelling.sweeps import sweep, tube
+from neurok_lab.worlds.articulated.hardware import button, knob, pull
 from neurok_lab.worlds.articulated.kit import X, Y, Z, add_cap, hollow, pair, rod, squared, turned
 
 
-def bottle(d: Dice) -> Builder:
+def bottle(d: Sampler) -> Builder:
     """A bottle or jar with a neck and a cap."""
     height, jar = d.between(0.12, 0.35), d.chance(0.3)
     radius = height * (d.between(0.25, 0.4) if jar else d.between(0.11, 0.24))
@@ -27,7 +26,7 @@ def bottle(d: Dice) -> Builder:
     top = [(neck * 1.02, height * min(0.93, shoulder + d.between(0.08, 0.25))), (neck, height)]
     outline = np.concatenate([[(0.0, 0.0)], curve, top, [(0.0, height)]])
     body = Builder("bottle").part("body")
-    green, brown, clear = looks.glass("#7fae8c", 0.6), looks.glass("#b98a4a", 0.7), looks.glass("#cfe0ea", 0.5)
+    green, brown, clear = surfaces.glass("#7fae8c", 0.6), surfaces.glass("#b98a4a", 0.7), surfaces.glass("#cfe0ea", 0.5)
     look = d.pick([green, brown, d.plastic(), d.plastic(), clear])
     square = d.pick([0.0, 0.0, 0.0, d.between(0.3, 0.8)])
     solid = squared(lathe(outline, 28, ellipse=d.pick([1.0, 1.0, d.between(0.5, 0.8)])), square)
@@ -56,12 +55,12 @@ def bottle(d: Dice) -> Builder:
     return body.builder
 
 
-def dispenser(d: Dice) -> Builder:
+def dispenser(d: Sampler) -> Builder:
     """A bottle with a pump that is pressed down and a spout that turns with it."""
     height, radius = d.between(0.1, 0.2), d.between(0.03, 0.05)
     body = Builder("dispenser").part("base_body")
     rows = [(0, 0), (0.92, 0), (1, 0.04), (1, d.between(0.6, 0.8)), (0.5, 0.96), (0.5, 1.0), (0, 1.0)]
-    look = d.pick([d.plastic(), d.plastic(), looks.glass("#cfe0ea", 0.5)])
+    look = d.pick([d.plastic(), d.plastic(), surfaces.glass("#cfe0ea", 0.5)])
     square = d.pick([0.0, 0.0, d.between(0.4, 0.9)])
     body.add(squared(lathe([(r * radius, y * height) for r, y in rows], 28), square), look)
     color = d.plastic() if d.chance(0.5) else d.metal()
@@ -86,7 +85,7 @@ def dispenser(d: Dice) -> Builder:
     return body.builder
 
 
-def _bail(d: Dice, reach: float, height: float, thick: float) -> Shape:
+def _bail(d: Sampler, reach: float, height: float, thick: float) -> Shape:
     """A swinging handle as an arch over x, its ends at (+-reach, 0, 0)."""
     t = np.linspace(0, np.pi, 25)
     power = d.between(0.6, 1.0)
@@ -94,7 +93,7 @@ def _bail(d: Dice, reach: float, height: float, thick: float) -> Shape:
     return tube(path, thick, 8)
 
 
-def bucket(d: Dice) -> Builder:
+def bucket(d: Sampler) -> Builder:
     """An open pail with a handle that swings over it."""
     top, height = d.between(0.11, 0.17), d.between(0.18, 0.34)
     bottom = top * d.between(0.65, 1.0)
@@ -128,7 +127,7 @@ def bucket(d: Dice) -> Builder:
     return body.builder
 
 
-def kettle(d: Dice) -> Builder:
+def kettle(d: Sampler) -> Builder:
     """A stove kettle with a lid and a bow handle, or an electric jug with a hinged lid on a base."""
     kettle_ = _stove_kettle(d) if d.chance(0.5) else _electric_kettle(d)
     return kettle_.turned("y", d.pick([0, 90, 90, -90]))
@@ -141,7 +140,7 @@ def _spout(start: tuple[float, float, float], end: tuple[float, float, float], t
     return tube(path, thick, 14, scales=np.linspace(1.0, 0.5, 9))
 
 
-def _stove_kettle(d: Dice) -> Builder:
+def _stove_kettle(d: Sampler) -> Builder:
     radius, height = d.between(0.08, 0.12), d.between(0.1, 0.18)
     look, accent = (d.metal() if d.chance(0.6) else d.paint()), d.plastic()
     mouth = radius * d.between(0.35, 0.55)
@@ -167,7 +166,7 @@ def _stove_kettle(d: Dice) -> Builder:
     return body.builder
 
 
-def _electric_kettle(d: Dice) -> Builder:
+def _electric_kettle(d: Sampler) -> Builder:
     radius, height = d.between(0.07, 0.09), d.between(0.18, 0.24)
     look, accent = d.shell(), d.plastic()
     foot = Builder("kettle").part("base")
@@ -188,11 +187,11 @@ def _electric_kettle(d: Dice) -> Builder:
     lid.add(turned(32, [0.96, 0.93, 0.5, 0], [top, top + 0.008, top + 0.014, top + 0.015], scale=taper), accent)
     lid.add(box((0.02, 0.01, 0.018), (0, top + 0.012, 0.5 * taper), 0.003), accent)
     press = jug.slide("switch", Y, -0.004, 0.0)
-    press.add(box((0.014, 0.012, 0.018), (0, top - 0.002, -taper - 0.03), 0.002), looks.plastic("red"))
+    press.add(box((0.014, 0.012, 0.018), (0, top - 0.002, -taper - 0.03), 0.002), surfaces.plastic("red"))
     return foot.builder
 
 
-def pot(d: Dice) -> Builder:
+def pot(d: Sampler) -> Builder:
     """A cooking pot or pan with its lid."""
     radius, height = d.between(0.08, 0.15), d.between(0.06, 0.18)
     wall = 0.0045
@@ -221,7 +220,7 @@ def pot(d: Dice) -> Builder:
     )
     edge_rows = [(0, height + 0.003), (0.95 * radius, height + 0.0015), (edge, height + 0.0015)]
     lid = [*edge_rows, *map(tuple, curve), (0, height + dome)]
-    look2 = look if d.chance(0.6) else looks.glass("#cfe0ea", 0.5)
+    look2 = look if d.chance(0.6) else surfaces.glass("#cfe0ea", 0.5)
     top = (
         [knob(d, d.between(0.014, 0.022)).turn("x", -90)]
         if d.chance(0.7)
@@ -232,12 +231,12 @@ def pot(d: Dice) -> Builder:
     return body.builder
 
 
-def faucet(d: Dice) -> Builder:
+def faucet(d: Sampler) -> Builder:
     """A mixer with one lever, or a spout between two handles."""
     return _mixer(d) if d.chance(0.5) else _pair_of_taps(d)
 
 
-def _gooseneck(d: Dice, rise: float, reach: float) -> np.ndarray:
+def _gooseneck(d: Sampler, rise: float, reach: float) -> np.ndarray:
     """The path of a spout from the origin up and over towards +z."""
     kind = d.pick(["arch", "bend", "straight"])
     if kind == "arch":
@@ -255,7 +254,7 @@ def _gooseneck(d: Dice, rise: float, reach: float) -> np.ndarray:
     return profiles.rounded_path(line, 0.15 * reach, 5)
 
 
-def _mixer(d: Dice) -> Builder:
+def _mixer(d: Sampler) -> Builder:
     builder = Builder("faucet")
     look = d.metal()
     radius, height = d.between(0.02, 0.03), d.between(0.09, 0.2)
@@ -294,7 +293,7 @@ def _mixer(d: Dice) -> Builder:
     return builder
 
 
-def _tap_handle(d: Dice, kind: str, size: float) -> list[Shape]:
+def _tap_handle(d: Sampler, kind: str, size: float) -> list[Shape]:
     """A handle about the y axis, standing on y = 0."""
     stem = turned(16, [0.3, 0.22, 0.3, 0], [-0.004, 0.5 * size, 0.75 * size, 0.8 * size], scale=size)
     if kind == "cross":
@@ -314,7 +313,7 @@ def _tap_handle(d: Dice, kind: str, size: float) -> list[Shape]:
     return [stem, loft(rings)]
 
 
-def _pair_of_taps(d: Dice) -> Builder:
+def _pair_of_taps(d: Sampler) -> Builder:
     builder = Builder("faucet")
     look = d.metal()
     frame = builder.part("frame")
@@ -346,9 +345,9 @@ def _pair_of_taps(d: Dice) -> Builder:
     return builder
 
 
-def toilet(d: Dice) -> Builder:
+def toilet(d: Sampler) -> Builder:
     """A bowl with seat and lid, a cistern with a lever or a button."""
-    look, trim = looks.paint(d.pick(["white", "white", "cream", "blush", "sky"]), 0.2), d.metal()
+    look, trim = surfaces.paint(d.pick(["white", "white", "cream", "blush", "sky"]), 0.2), d.metal()
     height, half, length = d.between(0.38, 0.43), d.between(0.18, 0.21), d.between(0.4, 0.5)
     body = Builder("toilet").part("base_body")
     oval = profiles.superellipse(1.0, 1.0, 2.4, 36)
@@ -390,7 +389,7 @@ def toilet(d: Dice) -> Builder:
 
 
 def _add_flush(
-    d: Dice, body: Part, half: float, top: float, back: float, depth: float, trim: Surface, lid: Part
+    d: Sampler, body: Link, half: float, top: float, back: float, depth: float, trim: Surface, lid: Link
 ) -> None:
     if d.chance(0.5):
         place = (-0.75 * half, top - 0.06, back - 0.01)

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from neurok.core import Surface
-from neurok.modelling import appearance as looks
-from neurok.modelling import profiles
-from neurok.modelling.builder import Builder, Part
-from neurok.modelling.dice import Dice
-from neurok.modelling.hardware import add_castor
+from neurok.modelling import profiles, surfaces
+from neurok.modelling.builder import Builder, Link
+from neurok.modelling.sampler import Sampler
 from neurok.modelling.shapes import Shape, box, cylinder, loft, slab
 from neurok.modelling.sweeps import tube
+from neurok_lab.worlds.articulated.hardware import add_castor
 from neurok_lab.worlds.articulated.kit import (
     CHARCOAL,
     RUBBER,
@@ -30,7 +29,7 @@ from neurok_lab.worlds.articulated.kit import (
 )
 
 
-def cart(d: Dice) -> Builder:
+def cart(d: Sampler) -> Builder:
     """A platform trolley, a serving cart or a shopping trolley on castors."""
     builder = Builder("cart")
     kind = d.pick(["platform", "tiers", "basket"])
@@ -72,7 +71,7 @@ def cart(d: Dice) -> Builder:
     return builder
 
 
-def _add_basket(body: Part, d: Dice, width: float, length: float, deck: float, metal: Surface) -> None:
+def _add_basket(body: Link, d: Sampler, width: float, length: float, deck: float, metal: Surface) -> None:
     """A wire basket, wider at the top, above a frame."""
     low, rise = deck + d.between(0.2, 0.3), d.between(0.3, 0.4)
     x, z, y = width / 2, length / 2, deck + 0.01
@@ -110,7 +109,7 @@ def _add_basket(body: Part, d: Dice, width: float, length: float, deck: float, m
     body.add(pair(tube([(width / 2, deck + 0.01, 0.3 * length), (0.38 * width, low, 0.25 * length)], 0.009, 8)), metal)
 
 
-def wheelbarrow(d: Dice) -> Builder:
+def wheelbarrow(d: Sampler) -> Builder:
     """A tray on one wheel in front and two legs behind."""
     radius = d.between(0.14, 0.19)
     width, length = d.between(0.5, 0.65), d.between(0.6, 0.8)
@@ -136,13 +135,13 @@ def wheelbarrow(d: Dice) -> Builder:
     return body.builder
 
 
-def pram(d: Dice) -> Builder:
+def pram(d: Sampler) -> Builder:
     """A buggy with a seat, or a carriage with a tub; hood of one or two bows, wheels, perhaps swivelling in front."""
     return _buggy(d) if d.chance(0.6) else _carriage(d)
 
 
 def _add_wheels(
-    d: Dice, body: Part, place: tuple[float, float], half: float, width: float, rims: tuple[Surface, bool]
+    d: Sampler, body: Link, place: tuple[float, float], half: float, width: float, rims: tuple[Surface, bool]
 ) -> None:
     """An axle across the frame at (radius, z) with a wheel outside at each end; ``rims``: look, whether spoked."""
     radius, z = place
@@ -192,7 +191,7 @@ class _Hood:
         return np.column_stack([rim[:, 0], y + rim[:, 1] * np.sin(a), z + rim[:, 1] * np.cos(a)])
 
 
-def _add_hood(d: Dice, parent: Part, hood: _Hood, fabric: Surface) -> None:
+def _add_hood(d: Sampler, parent: Link, hood: _Hood, fabric: Surface) -> None:
     """Bows with cloth that turn about one pin; the inner one slides below the outer one."""
     metal, pivot = d.metal(), (0.0, *hood.pivot)
     carrier, second = parent, fabric if d.chance(0.6) else d.paint()
@@ -207,10 +206,10 @@ def _add_hood(d: Dice, parent: Part, hood: _Hood, fabric: Surface) -> None:
         carrier.add([disc.move(s * x, *hood.pivot) for s in (-1, 1)], CHARCOAL)
 
 
-def _buggy(d: Dice) -> Builder:
+def _buggy(d: Sampler) -> Builder:
     """A seat between two side frames; footrest, hood, and perhaps handlebar, back and bumper move."""
     builder = Builder("pram")
-    metal, fabric = d.metal(), looks.paint(d.pick(list(looks.PAINTS)), 0.9)
+    metal, fabric = d.metal(), surfaces.paint(d.pick(list(surfaces.PAINTS)), 0.9)
     w, r = d.between(0.21, 0.26), d.between(0.01, 0.013)
     seat = d.between(0.42, 0.48)
     swivel = d.chance(0.65)
@@ -266,7 +265,7 @@ def _buggy(d: Dice) -> Builder:
 
 
 def _add_handlebar(
-    d: Dice, body: Part, end: tuple[float, float, float], reach: tuple[float, float], r: float, metal: Surface
+    d: Sampler, body: Link, end: tuple[float, float, float], reach: tuple[float, float], r: float, metal: Surface
 ) -> None:
     """A bow to push by from the upper ends of the frame; often it tilts there."""
     w, y, z = end
@@ -280,7 +279,7 @@ def _add_handlebar(
     part.add(rod("x", 1.35 * r, 1.3 * w, (0, *far), 12, chamfer=0.003), RUBBER)
 
 
-def _add_seat(d: Dice, body: Part, place: tuple[float, float, float], fabric: Surface, metal: Surface) -> None:
+def _add_seat(d: Sampler, body: Link, place: tuple[float, float, float], fabric: Surface, metal: Surface) -> None:
     """Seat, back and footrest; the last always turns, the back sometimes."""
     half, y, z = place
     pad, soft = d.between(0.025, 0.04), fabric if d.chance(0.5) else d.paint()
@@ -299,9 +298,9 @@ def _add_seat(d: Dice, body: Part, place: tuple[float, float, float], fabric: Su
     foot.add(rod("x", 0.006, 1.8 * half, (0, *edge), 8), metal)
 
 
-def _carriage(d: Dice) -> Builder:
+def _carriage(d: Sampler) -> Builder:
     """A tub on a sprung frame with four spoked wheels, its hood at the far end."""
-    metal, look = d.metal(), d.pick([d.paint(), d.paint(), looks.wood("walnut")])
+    metal, look = d.metal(), d.pick([d.paint(), d.paint(), surfaces.wood("walnut")])
     length, width = d.between(0.72, 0.86), d.between(0.36, 0.44)
     radius, r = d.between(0.12, 0.18), d.between(0.009, 0.012)
     low = 2 * radius + d.between(0.1, 0.14)
@@ -332,7 +331,7 @@ def _carriage(d: Dice) -> Builder:
     body.add([pin.move(s * (hood.half + width / 2 - 0.03) / 2, *pivot) for s in (-1, 1)], metal)
     _add_hood(d, body, hood, d.paint())
     bed = cushion(0.72 * width - 0.03, 0.64 * length, 0.05)
-    body.add(bed.move(0, low + 0.008, 0), looks.paint("cream", 0.95))
+    body.add(bed.move(0, low + 0.008, 0), surfaces.paint("cream", 0.95))
     return body.builder
 
 

@@ -19,7 +19,7 @@ from neurok_lab.worlds.soft.pieces import (
     METAL,
     PLASTIC,
     WOOD,
-    Piece,
+    SoftPiece,
     assemble,
     fabric,
     fabric_surface,
@@ -29,7 +29,7 @@ from neurok_lab.worlds.soft.pieces import (
     wood_or_metal,
     wood_surface,
 )
-from neurok_lab.worlds.soft.scene import Collider, Flex, Force, NodeMotion, Scene, ground
+from neurok_lab.worlds.soft.scene import Flex, FlexCollider, FlexScene, Force, NodeMotion, ground
 
 GAP = 0.012
 """How much larger than it looks a thing under a cloth is [m]: the smooth surface of the cloth cuts its corners."""
@@ -43,7 +43,7 @@ def sheet_piece(
     material: Material,
     factor: int = 2,
     thickness: float | None = None,
-) -> Piece:
+) -> SoftPiece:
     """The fine surface of a simulated sheet (its first frame is its rest), sometimes with stripes or a hem.
 
     A ``thickness`` makes it a thin closed shell instead of a two-sided sheet.
@@ -54,7 +54,7 @@ def sheet_piece(
     if thickness is not None:
         positions, faces = thicken(positions, faces, thickness)
         pattern = np.concatenate([pattern, pattern, np.zeros(len(faces) - 2 * len(pattern), dtype=bool)])
-    return Piece(
+    return SoftPiece(
         part, positions[0], faces, fabric_surface(rng), material, positions, fabric_surface(rng, "pattern"), pattern
     )
 
@@ -120,7 +120,7 @@ def hanging_cloth(rng: np.random.Generator) -> Asset:
         wind = loads.push(place, 0.3 * height, strength, 0.05, rng.uniform(0.25, 0.5), nodes)
     flex = cloth_flex(rng, nodes, grid, area, driven=np.array(sorted(set(held))), force=wind)
     frame_count = int(rng.integers(28, 41))
-    frames = Scene((flex,)).run(frame_count).nodes[0]
+    frames = FlexScene((flex,)).run(frame_count).nodes[0]
     cloth = sheet_piece(
         rng, "cloth", grid, frames, material_of(flex, area), thickness=shell_thickness(rng, min(width, height))
     )
@@ -128,7 +128,7 @@ def hanging_cloth(rng: np.random.Generator) -> Asset:
     return assemble("hanging_cloth", pieces, frame_count, excitation)
 
 
-def _line_and_pegs(rng: np.random.Generator, pins: np.ndarray, width: float) -> list[Piece]:
+def _line_and_pegs(rng: np.random.Generator, pins: np.ndarray, width: float) -> list[SoftPiece]:
     reach, top = 0.5 * width + rng.uniform(0.15, 0.3), float(pins[0, 1])
     line = tube(np.linspace([-reach, top, 0.0], [reach, top, 0.0], 9), 0.006, 8)
     peg = box((0.018, 0.08, 0.022), chamfer=0.004)
@@ -141,7 +141,7 @@ def _line_and_pegs(rng: np.random.Generator, pins: np.ndarray, width: float) -> 
     ]
 
 
-def _rail(rng: np.random.Generator, top: float, width: float) -> list[Piece]:
+def _rail(rng: np.random.Generator, top: float, width: float) -> list[SoftPiece]:
     reach = 0.5 * width + 0.06
     bar = cylinder(0.012, 2 * reach, 12).along("x").move(0, top)
     ends = [sphere(0.024, 12, 8).move(s * reach, top) for s in (-1, 1)]
@@ -167,14 +167,14 @@ def dropped_cloth(rng: np.random.Generator) -> Asset:
     area = size * size
     flex = cloth_flex(rng, nodes, grid, area, friction=rng.uniform(0.3, 0.8), radius=0.008, drag=rng.uniform(0.6, 1.5))
     frame_count = int(rng.integers(26, 37))
-    frames = Scene((flex,), colliders=(*collider, ground())).run(frame_count).nodes[0]
+    frames = FlexScene((flex,), colliders=(*collider, ground())).run(frame_count).nodes[0]
     cloth = sheet_piece(rng, "cloth", grid, frames, material_of(flex, area), thickness=shell_thickness(rng, 0.5 * size))
     return assemble(
         "dropped_cloth", [cloth, still(kind, stand, *wood_or_metal(rng, 0.7))], frame_count, f"drop ({kind})"
     )
 
 
-def _stand(rng: np.random.Generator, kind: str) -> tuple[Shape, tuple[Collider, ...], float, float]:
+def _stand(rng: np.random.Generator, kind: str) -> tuple[Shape, tuple[FlexCollider, ...], float, float]:
     """Something to fall on: its shape, its colliders, its half width and the height of its top."""
     if kind == "ball":
         radius = rng.uniform(0.2, 0.35)
@@ -193,7 +193,7 @@ def _stand(rng: np.random.Generator, kind: str) -> tuple[Shape, tuple[Collider, 
         shape = join([cylinder(half, slab, 36, chamfer=0.008).move(0, height - slab / 2), lathe(column, 20)])
         pose = lie.rotation_about(np.array([1.0, 0.0, 0.0]), np.zeros(3), math.pi / 2)
         pose[:3, 3] = [0, height - slab / 2, 0]
-        return shape, (Collider("cylinder", (half + GAP, slab / 2 + GAP), pose),), half, height
+        return shape, (FlexCollider("cylinder", (half + GAP, slab / 2 + GAP), pose),), half, height
     leg = rng.uniform(0.03, 0.05)
     low, ends = height - slab, (leg - half, half - leg)
     legs = [box((leg, low, leg), (x, low / 2, z)) for x in ends for z in ends]
@@ -201,8 +201,8 @@ def _stand(rng: np.random.Generator, kind: str) -> tuple[Shape, tuple[Collider, 
     return shape, (_placed("box", (half + GAP, slab / 2 + GAP, half + GAP), (0, height - slab / 2, 0)),), half, height
 
 
-def _placed(kind: str, size: tuple[float, ...], place: tuple[float, float, float]) -> Collider:
-    return Collider(kind, size, lie.translation(np.array(place, dtype=np.float64)))
+def _placed(kind: str, size: tuple[float, ...], place: tuple[float, float, float]) -> FlexCollider:
+    return FlexCollider(kind, size, lie.translation(np.array(place, dtype=np.float64)))
 
 
 def flag(rng: np.random.Generator) -> Asset:
@@ -221,7 +221,7 @@ def flag(rng: np.random.Generator) -> Asset:
     driven = np.array([grid.index(r, 0) for r in range(rows)])
     flex = cloth_flex(rng, nodes, grid, area, driven=driven, force=wind, mass=area * log_uniform(rng, 0.08, 0.2))
     frame_count = int(rng.integers(28, 41))
-    frames = Scene((flex,)).run(frame_count).nodes[0]
+    frames = FlexScene((flex,)).run(frame_count).nodes[0]
     cloth = sheet_piece(
         rng, "flag", grid, frames, material_of(flex, area, "bunting"), thickness=shell_thickness(rng, height)
     )
@@ -258,7 +258,7 @@ def curtain(rng: np.random.Generator) -> Asset:
     motion, force = _curtain_load(rng, excitation, grid, nodes, shape, width, area)
     flex = cloth_flex(rng, nodes, grid, area, driven=row, motion=motion, force=force, drag=rng.uniform(0.8, 2.0))
     frame_count = int(rng.integers(28, 41))
-    frames = Scene((flex,)).run(frame_count).nodes[0]
+    frames = FlexScene((flex,)).run(frame_count).nodes[0]
     thickness = shell_thickness(rng, 0.4)
     cloth = sheet_piece(rng, "curtain", grid, frames, material_of(flex, area), 2, thickness)
     reach = width * rng.uniform(1.1, 1.4)
@@ -306,7 +306,7 @@ def _curtain_load(
     return None, loads.push(place, 0.25, strength, 0.05, rng.uniform(0.5, 0.8), nodes)
 
 
-def _curtain_rail(rng: np.random.Generator, reach: float, top: float, hooks: np.ndarray) -> tuple[Piece, Piece]:
+def _curtain_rail(rng: np.random.Generator, reach: float, top: float, hooks: np.ndarray) -> tuple[SoftPiece, SoftPiece]:
     radius = rng.uniform(0.012, 0.02)
     height = top + 0.035
     bar = cylinder(radius, reach, 12).along("x").move(reach / 2 - 0.05, height)
@@ -319,7 +319,7 @@ def _curtain_rail(rng: np.random.Generator, reach: float, top: float, hooks: np.
     base = np.concatenate([ring.vertices + offset + [x, 0, 0] for x in hooks[0, :, 0]])
     moved = np.stack([np.concatenate([ring.vertices + offset + [x, 0, 0] for x in frame[:, 0]]) for frame in hooks])
     faces = np.concatenate([ring.faces + k * len(ring.vertices) for k in range(hooks.shape[1])])
-    return rail, Piece("rings", base, faces, metal_surface(rng), METAL, moved)
+    return rail, SoftPiece("rings", base, faces, metal_surface(rng), METAL, moved)
 
 
 def trampoline(rng: np.random.Generator) -> Asset:
@@ -351,9 +351,9 @@ def trampoline(rng: np.random.Generator) -> Asset:
         driven=np.flatnonzero(np.maximum(np.abs(u), np.abs(v)) > 0.999),
         friction=0.3,
     )
-    lander = Collider("sphere", (ball,), motion=motion, friction=0.3)
+    lander = FlexCollider("sphere", (ball,), motion=motion, friction=0.3)
     frame_count = int(rng.integers(26, 37))
-    frames = Scene((flex,), colliders=(lander,)).run(frame_count).nodes[0]
+    frames = FlexScene((flex,), colliders=(lander,)).run(frame_count).nodes[0]
     mat = sheet_piece(rng, "mat", grid, frames, material_of(flex, area, "woven mat"))
     outline = rectangle(0.16 * radius, 0.035, 0.015, 3) + np.array([0.98 * radius, height + 0.004])
     pad = still("pad", lathe(outline, 40, closed=True), fabric_surface(rng, "pad"), METAL)

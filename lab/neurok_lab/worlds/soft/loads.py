@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from neurok.geometry import lie
-from neurok_lab.worlds.soft.scene import GRAVITY, BodyMotion, Collider, Flex, Force, node_masses
+from neurok_lab.worlds.soft.scene import GRAVITY, BodyMotion, Flex, FlexCollider, Force, node_masses
 
 Wind = Callable[[float, np.ndarray], np.ndarray]
 """Time [s] and places [m] to air velocity [m/s]."""
@@ -125,7 +125,7 @@ def heading(rng: np.random.Generator) -> Float[np.ndarray, "3"]:
     return np.array([math.cos(angle), 0.0, math.sin(angle)])
 
 
-def presser(rng: np.random.Generator, place: np.ndarray, radius: float, depth: float) -> Collider:
+def presser(rng: np.random.Generator, place: np.ndarray, radius: float, depth: float) -> FlexCollider:
     """An unseen round weight that sinks ``depth`` below a place from above, stays a moment and lifts again."""
     start, down, hold = rng.uniform(0.02, 0.1), rng.uniform(0.2, 0.4), rng.uniform(0.05, 0.25)
     up = rng.uniform(0.25, 0.45)
@@ -138,7 +138,7 @@ def presser(rng: np.random.Generator, place: np.ndarray, radius: float, depth: f
         height = radius + clear - (clear + depth) * in_ + (2 * clear + depth) * out
         return lie.translation(place + np.array([slide[0] * in_, height, slide[1] * in_]))
 
-    return Collider("sphere", (radius,), motion=motion, friction=0.3)
+    return FlexCollider("sphere", (radius,), motion=motion, friction=0.3)
 
 
 def punch(rng: np.random.Generator, flex: Flex, strength: float) -> Force:

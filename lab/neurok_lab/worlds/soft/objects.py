@@ -25,9 +25,9 @@ from neurok.modelling.profiles import arc
 from neurok.modelling.shapes import Shape, join, lathe, loft
 from neurok.modelling.sweeps import tube
 from neurok_lab.worlds.soft import loads
-from neurok_lab.worlds.soft.grids import Solid, lattice_of
-from neurok_lab.worlds.soft.pieces import CERAMIC, FPS, WOOD, Piece, assemble, color, still, wood_surface
-from neurok_lab.worlds.soft.scene import GRAVITY, BodyMotion, Collider, Flex, Scene, ground
+from neurok_lab.worlds.soft.grids import Lattice, lattice_of
+from neurok_lab.worlds.soft.pieces import CERAMIC, FPS, WOOD, SoftPiece, assemble, color, still, wood_surface
+from neurok_lab.worlds.soft.scene import GRAVITY, BodyMotion, Flex, FlexCollider, FlexScene, ground
 
 MAX_FACES, MAX_VERTICES = 3200, 2950
 """Faces of a clip's mesh before soft parts are refined, and vertices afterwards."""
@@ -86,7 +86,7 @@ def make(family: str, rng: np.random.Generator) -> Asset:
     return soften(rng, family, pieces, soft, kind, str(rng.choice(kind.excitations)))
 
 
-def pieces_of(assembly: Assembly) -> list[Piece]:
+def pieces_of(assembly: Assembly) -> list[SoftPiece]:
     """The solids of a catalogue object, fewer triangles, each with look and material; copies share a part."""
     items = [(part, copy) for part in assembly.parts for copy in part.copies]
     whole = join([copy for _, copy in items])
@@ -98,13 +98,20 @@ def pieces_of(assembly: Assembly) -> list[Piece]:
     out = []
     for number, (part, _) in enumerate(items):
         used, local = np.unique(faces[groups == number], return_inverse=True)
-        look = replace(part.look, pattern="plain")
-        out.append(Piece(part.name, vertices[used], local.reshape(-1, 3), surface_of(look), material_of(part.look)))
+        finish = replace(part.appearance, pattern="plain")
+        out.append(
+            SoftPiece(part.name, vertices[used], local.reshape(-1, 3), surface_of(finish), material_of(part.appearance))
+        )
     return out
 
 
 def soften(
-    rng: np.random.Generator, family: str, pieces: Sequence[Piece], soft: Bool[np.ndarray, " P"], kind: Kind, load: str
+    rng: np.random.Generator,
+    family: str,
+    pieces: Sequence[SoftPiece],
+    soft: Bool[np.ndarray, " P"],
+    kind: Kind,
+    load: str,
 ) -> Asset:
     """Fill the soft pieces of an object with one lattice, load it, and record how all pieces move."""
     pieces = _refined(pieces, soft)
@@ -131,7 +138,7 @@ def soften(
         driven=driven,
         motion=_grip_motion(rng, load, solid, driven, pose),
     )
-    colliders: list[Collider] = [] if frame else [ground()]
+    colliders: list[FlexCollider] = [] if frame else [ground()]
     if load in ("press", "rock"):
         chosen = [p for p in padding if not kind.pressed or p.part in kind.pressed]
         colliders.append(_sitter(rng, chosen[int(rng.integers(len(chosen)))], pose))
@@ -142,7 +149,7 @@ def soften(
         wind = loads.gusty_wind(rng, loads.heading(rng), rng.uniform(2.5, 5.0), 0.6)
         flex = replace(flex, force=loads.wind_on_points(areas, wind, 2.0))
     frame_count = int(rng.integers(26, 37))
-    frames = Scene((flex,), colliders=tuple(colliders)).run(frame_count, substeps=8).nodes[0]
+    frames = FlexScene((flex,), colliders=tuple(colliders)).run(frame_count, substeps=8).nodes[0]
     moves = np.array([pose(k / FPS) for k in range(frame_count)])
     foam = {p.material: Material(p.material.name, flex.young, flex.poisson, density, "foam") for p in padding}
     out = []
@@ -155,12 +162,12 @@ def soften(
     return assemble(family, out, frame_count, load)
 
 
-def _joined(pieces: Sequence[Piece]) -> tuple[Float[np.ndarray, "V 3"], Int[np.ndarray, "F 3"]]:
+def _joined(pieces: Sequence[SoftPiece]) -> tuple[Float[np.ndarray, "V 3"], Int[np.ndarray, "F 3"]]:
     whole = join([Shape(piece.vertices, piece.faces) for piece in pieces])
     return whole.vertices, whole.faces
 
 
-def _refined(pieces: Sequence[Piece], soft: Bool[np.ndarray, " P"]) -> list[Piece]:
+def _refined(pieces: Sequence[SoftPiece], soft: Bool[np.ndarray, " P"]) -> list[SoftPiece]:
     """Soft pieces bend between their vertices: their long edges are split, as far as the clip has room for."""
     longest = 0.08 * float(np.ptp(np.concatenate([p.vertices for p in pieces]), axis=0).max())
     for _ in range(12):
@@ -174,7 +181,7 @@ def _refined(pieces: Sequence[Piece], soft: Bool[np.ndarray, " P"]) -> list[Piec
     return out
 
 
-def _held(load: str, solid: Solid, frame: Sequence[Piece], hangs: bool) -> Int[np.ndarray, " K"]:
+def _held(load: str, solid: Lattice, frame: Sequence[SoftPiece], hangs: bool) -> Int[np.ndarray, " K"]:
     """Nodes that follow the rigid parts or a hand."""
     x = solid.nodes
     low, high = x.min(axis=0), x.max(axis=0)
@@ -196,7 +203,7 @@ def _held(load: str, solid: Solid, frame: Sequence[Piece], hangs: bool) -> Int[n
     return np.zeros(0, dtype=np.int64)
 
 
-def _base_motion(rng: np.random.Generator, load: str, solid: Solid) -> BodyMotion:
+def _base_motion(rng: np.random.Generator, load: str, solid: Lattice) -> BodyMotion:
     """How the rigid parts, or the hand or head that holds the object, move as a whole."""
     size, low = float(np.ptp(solid.nodes, axis=0).max()), solid.nodes.min(axis=0)
     rate, side = 2 * np.pi * rng.uniform(0.8, 1.5), rng.choice([-1.0, 1.0])
@@ -227,7 +234,7 @@ def _base_motion(rng: np.random.Generator, load: str, solid: Solid) -> BodyMotio
 
 
 def _grip_motion(
-    rng: np.random.Generator, load: str, solid: Solid, driven: Int[np.ndarray, " K"], pose: BodyMotion
+    rng: np.random.Generator, load: str, solid: Lattice, driven: Int[np.ndarray, " K"], pose: BodyMotion
 ) -> Callable[[float], np.ndarray]:
     """Where the held nodes are: with the base, or pulled, pushed or twisted by two hands left and right."""
     x = solid.nodes[driven]
@@ -248,7 +255,7 @@ def _grip_motion(
     return motion
 
 
-def _sitter(rng: np.random.Generator, piece: Piece, pose: BodyMotion) -> Collider:
+def _sitter(rng: np.random.Generator, piece: SoftPiece, pose: BodyMotion) -> FlexCollider:
     """Somebody who sits down on a piece: an unseen weight that moves with what carries it."""
     low, high = piece.vertices.min(axis=0), piece.vertices.max(axis=0)
     middle, reach = (low + high) / 2, (high - low) / 2
@@ -266,11 +273,11 @@ ROCKER = 1.0
 
 def _is_padded(assembly: Assembly) -> bool:
     """A chair on legs with a soft seat: what runners can be put under."""
-    parts = {part.name: part.look.cover for part in assembly.parts}
+    parts = {part.name: part.appearance.cover for part in assembly.parts}
     return "leg" in parts and bool(parts.get("seat") or parts.get("seat cushion"))
 
 
-def _runners(rng: np.random.Generator, pieces: Sequence[Piece]) -> Piece:
+def _runners(rng: np.random.Generator, pieces: Sequence[SoftPiece]) -> SoftPiece:
     """Two bows below the legs of a chair."""
     feet = np.concatenate([p.vertices for p in pieces if p.part == "leg"])
     reach, x = 1.25 * float(np.abs(feet[:, 2]).max()), 0.9 * float(np.abs(feet[:, 0]).max())
@@ -295,12 +302,12 @@ def jelly(rng: np.random.Generator) -> Asset:
         wave = out * (1.0 + depth * np.cos(corners * angle))
         rings.append(np.stack([wave * np.cos(angle), np.full(40, 0.018 + height * s), wave * np.sin(angle)], -1))
     pudding = loft(rings)
-    look = Surface("jelly", color(rng, saturation=(0.6, 0.9), value=(0.6, 0.95)), roughness=0.2)
+    finish = Surface("jelly", color(rng, saturation=(0.6, 0.9), value=(0.6, 0.95)), roughness=0.2)
     china = Surface("plate", color(rng, saturation=(0.0, 0.2), value=(0.85, 0.97)), roughness=0.3)
     rim = 1.5 * radius
     dish = lathe([(0, 0), (0.6 * rim, 0), (rim, 0.018), (rim, 0.023), (0.72 * rim, 0.018), (0, 0.018)], 36)
     gel = Material("gelatine", 2e4, 0.45, 1000.0)
-    pieces = [still("jelly", pudding, look, gel), still("plate", dish, china, CERAMIC)]
+    pieces = [still("jelly", pudding, finish, gel), still("plate", dish, china, CERAMIC)]
     return soften(rng, "jelly", pieces, np.array([True, False]), JELLY, str(rng.choice(["shake", "poke"])))
 
 

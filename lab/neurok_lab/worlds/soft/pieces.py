@@ -18,7 +18,7 @@ LICENSE = "Apache-2.0"
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class SoftPiece:
     """Some faces of one part, how they look, what they are made of and how they move."""
 
     part: str
@@ -37,19 +37,19 @@ class Piece:
     trimmed: Bool[np.ndarray, " F"] | None = None
 
 
-def still(part: str, shape: Shape, surface: Surface, material: Material) -> Piece:
+def still(part: str, shape: Shape, surface: Surface, material: Material) -> SoftPiece:
     """A piece that does not move."""
-    return Piece(part, shape.vertices, shape.faces, surface, material)
+    return SoftPiece(part, shape.vertices, shape.faces, surface, material)
 
 
 def carried(
     part: str, shape: Shape, surface: Surface, material: Material, transforms: Float[np.ndarray, "T 4 4"]
-) -> Piece:
+) -> SoftPiece:
     """A rigid piece that follows a body."""
-    return Piece(part, shape.vertices, shape.faces, surface, material, lie.apply(transforms, shape.vertices))
+    return SoftPiece(part, shape.vertices, shape.faces, surface, material, lie.apply(transforms, shape.vertices))
 
 
-def assemble(family: str, pieces: Sequence[Piece], frame_count: int, excitation: str) -> Asset:
+def assemble(family: str, pieces: Sequence[SoftPiece], frame_count: int, excitation: str) -> Asset:
     """One mesh, one clip and one material field out of the pieces; parts are named in order of appearance."""
     names = tuple(dict.fromkeys(piece.part for piece in pieces))
     looks = [look for piece in pieces for look in (piece.surface, piece.trim) if look is not None]
@@ -87,7 +87,7 @@ def assemble(family: str, pieces: Sequence[Piece], frame_count: int, excitation:
     return Asset(mesh, (clip,), None, field, provenance)
 
 
-def _face_surfaces(piece: Piece, surfaces: tuple[Surface, ...]) -> Int[np.ndarray, " F"]:
+def _face_surfaces(piece: SoftPiece, surfaces: tuple[Surface, ...]) -> Int[np.ndarray, " F"]:
     ids = np.full(len(piece.faces), surfaces.index(piece.surface), dtype=np.int64)
     if piece.trim is not None and piece.trimmed is not None:
         ids[piece.trimmed] = surfaces.index(piece.trim)

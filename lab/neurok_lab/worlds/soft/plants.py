@@ -13,8 +13,8 @@ from neurok.geometry import lie
 from neurok.modelling.shapes import Shape, join
 from neurok_lab.worlds.soft import loads
 from neurok_lab.worlds.soft.objects import pieces_of
-from neurok_lab.worlds.soft.pieces import FPS, Piece, assemble, color, leaf_surface
-from neurok_lab.worlds.soft.scene import BodyMotion, Force, Scene
+from neurok_lab.worlds.soft.pieces import FPS, SoftPiece, assemble, color, leaf_surface
+from neurok_lab.worlds.soft.scene import BodyMotion, FlexScene, Force
 from neurok_lab.worlds.soft.stems import StemBuilder, bent, springs, stem_piece
 
 LEAF = Material("leaf", young=2e7, poisson=0.3, density=800.0)
@@ -76,7 +76,7 @@ def potted_plant(rng: np.random.Generator) -> Asset:
     areas = 0.25 * lengths[is_leafy] ** 2
     force, base = disturbance(rng, areas, mass[is_leafy], height, rate, excitation)
     frame_count = int(rng.integers(28, 41))
-    motion = Scene(rods=stems.build(carries_weight=False, force=force, base=base)).run(frame_count).links
+    motion = FlexScene(rods=stems.build(carries_weight=False, force=force, base=base)).run(frame_count).links
     still = np.array([np.eye(4) if base is None else base(k / FPS) for k in range(frame_count)])
     out = []
     for k, piece in enumerate(pieces):
@@ -86,7 +86,7 @@ def potted_plant(rng: np.random.Generator) -> Asset:
             far = np.linalg.norm(piece.vertices - roots[k], axis=1) / lengths[k]
             before = int(links[carriers[k]])
             moved = bent(piece.vertices, 0.75 * far, links[k : k + 1], motion, None if before < 0 else before)
-        out.append(Piece(piece.part, piece.vertices, piece.faces, piece.surface, piece.material, moved))
+        out.append(SoftPiece(piece.part, piece.vertices, piece.faces, piece.surface, piece.material, moved))
     return assemble("potted_plant", out, frame_count, excitation)
 
 
@@ -111,7 +111,7 @@ def tree(rng: np.random.Generator) -> Asset:
         areas[link] = 0.5 * float(np.ptp(shape.vertices, axis=0).max()) ** 2
     force, _ = disturbance(rng, areas, np.array(stems.mass), height, rate, excitation)
     frame_count = int(rng.integers(30, 41))
-    motion = Scene(rods=stems.build(carries_weight=False, force=force)).run(frame_count, substeps=8).links
+    motion = FlexScene(rods=stems.build(carries_weight=False, force=force)).run(frame_count, substeps=8).links
     bark = Surface("bark", color(rng, (0.04, 0.1), (0.3, 0.55), (0.25, 0.5)), roughness=0.95)
     radii = girth * np.linspace(1.0, 0.35, 6) * [1.35, 1, 1, 1, 1, 1]
     pieces = [stem_piece("trunk", points, trunk, motion, radii, bark, BRANCH, samples=3, segments=10)]
@@ -127,7 +127,7 @@ def tree(rng: np.random.Generator) -> Asset:
         out = np.linalg.norm(shape.vertices - shape.vertices[1], axis=1)
         moved.append(bent(shape.vertices, 0.75 * out / out.max(), np.array([link]), motion, carrier))
     crown = join([shape for shape, _, _ in leaves])
-    pieces.append(Piece("leaves", crown.vertices, crown.faces, green, LEAF, np.concatenate(moved, axis=1)))
+    pieces.append(SoftPiece("leaves", crown.vertices, crown.faces, green, LEAF, np.concatenate(moved, axis=1)))
     return assemble("tree", pieces, frame_count, excitation)
 
 

@@ -16,7 +16,7 @@ from neurok_lab.worlds.soft.pieces import (
     FPS,
     METAL,
     PLASTIC,
-    Piece,
+    SoftPiece,
     assemble,
     carried,
     color,
@@ -25,7 +25,7 @@ from neurok_lab.worlds.soft.pieces import (
     still,
     wood_or_metal,
 )
-from neurok_lab.worlds.soft.scene import GRAVITY, BodyMotion, Force, Scene, ground
+from neurok_lab.worlds.soft.scene import GRAVITY, BodyMotion, FlexScene, Force, ground
 from neurok_lab.worlds.soft.stems import StemBuilder, stem_piece
 
 
@@ -45,7 +45,7 @@ def _strands(rng: np.random.Generator) -> tuple[Surface, Surface, Material]:
     return first, second, material
 
 
-def _twisted(piece: Piece, second: Surface, segments: int, pitch: int) -> Piece:
+def _twisted(piece: SoftPiece, second: Surface, segments: int, pitch: int) -> SoftPiece:
     """Stripes that wind around a rope."""
     ring, around = np.divmod(piece.faces[:, 0], segments)
     return replace(piece, trim=second, trimmed=((ring + around * pitch // segments) % pitch) < pitch / 2)
@@ -78,7 +78,7 @@ def _hanging_rope(rng: np.random.Generator) -> Asset:
         offset = loads.shake(rng, rng.uniform(0.06, 0.15) * length * loads.heading(rng), (0.7, 1.6))
         base = loads.carried(offset)
     frame_count = int(rng.integers(30, 41))
-    motion = Scene(rods=stems.build(force=force, base=base)).run(frame_count).links
+    motion = FlexScene(rods=stems.build(force=force, base=base)).run(frame_count).links
     body = stem_piece("rope", points, chain, motion, np.full(count + 1, radius), first, material, segments=10)
     hook = join(
         [
@@ -116,7 +116,7 @@ def _shove(rng: np.random.Generator, masses: np.ndarray, height: float, strength
 
 def _still_or_moved(
     part: str, shape: Shape, look: Surface, material: Material, base: BodyMotion | None, frame_count: int
-) -> Piece:
+) -> SoftPiece:
     if base is None:
         return still(part, shape, look, material)
     return carried(part, shape, look, material, np.array([base(k / FPS) for k in range(frame_count)]))
@@ -135,7 +135,7 @@ def _slung_rope(rng: np.random.Generator) -> Asset:
     force = _pluck(rng, masses, span) if excitation == "pluck" else _breeze(rng, masses)
     frame_count = int(rng.integers(30, 41))
     rods = stems.build(force=force, ties=((int(chain[-1]), points[-1]),))
-    motion = Scene(rods=rods).run(frame_count).links
+    motion = FlexScene(rods=rods).run(frame_count).links
     body = stem_piece("rope", points, chain, motion, np.full(count + 1, radius), first, material, segments=10)
     post = join(
         [
@@ -195,7 +195,7 @@ def _dragged_cable(rng: np.random.Generator) -> Asset:
 
     frame_count = int(rng.integers(28, 37))
     rods = stems.build(collides=True, force=force, base=base)
-    motion = Scene(rods=rods, colliders=(ground(),)).run(frame_count).links
+    motion = FlexScene(rods=rods, colliders=(ground(),)).run(frame_count).links
     look = Surface("rubber", color(rng, saturation=(0.0, 0.7), value=(0.15, 0.8)), roughness=0.6)
     body = stem_piece("cable", points, chain, motion, np.full(count + 1, radius), look, rubber, segments=8)
     plug = _plug(radius).turn("y", float(np.degrees(math.atan2(-way[2], way[0])))).move(*points[0])
@@ -241,7 +241,7 @@ def pendant_lamp(rng: np.random.Generator) -> Asset:
         offset = loads.shake(rng, rng.uniform(0.05, 0.1) * loads.heading(rng), (0.7, 1.4))
         base = loads.carried(offset)
     frame_count = int(rng.integers(30, 41))
-    motion = Scene(rods=stems.build(force=force, base=base)).run(frame_count).links
+    motion = FlexScene(rods=stems.build(force=force, base=base)).run(frame_count).links
     black = Surface("cord", color(rng, saturation=(0.0, 0.6), value=(0.1, 0.8)))
     shade_look = Surface("shade", color(rng, saturation=(0.1, 0.7), value=(0.5, 0.95)), roughness=0.5)
     glow = Surface("bulb", (1.0, 0.9, 0.7, 1.0), roughness=0.2, emissive=(0.9, 0.8, 0.5))

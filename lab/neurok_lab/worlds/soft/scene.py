@@ -110,7 +110,7 @@ class Rods:
 
 
 @dataclass(frozen=True, eq=False)
-class Collider:
+class FlexCollider:
     """A rigid shape that others touch: ``sphere``, ``box``, ``plane``, ``cylinder`` or ``capsule`` (axis z)."""
 
     kind: str
@@ -136,12 +136,12 @@ class Frames:
 
 
 @dataclass(frozen=True, eq=False)
-class Scene:
+class FlexScene:
     """Everything that takes part in one simulation."""
 
     flexes: tuple[Flex, ...] = ()
     rods: Rods | None = None
-    colliders: tuple[Collider, ...] = ()
+    colliders: tuple[FlexCollider, ...] = ()
 
     def run(self, frame_count: int, fps: float = 24.0, substeps: int = 10) -> Frames:
         """Simulate from rest; the first frame is the start.
@@ -152,10 +152,10 @@ class Scene:
         return _Run(self, fps, substeps).record(frame_count)
 
 
-def ground() -> Collider:
+def ground() -> FlexCollider:
     """The floor at y = 0, facing up."""
     pose = lie.rotation_about(np.array([1.0, 0.0, 0.0]), np.zeros(3), -math.pi / 2)
-    return Collider("plane", (5.0, 5.0, 1.0), pose, friction=0.8)
+    return FlexCollider("plane", (5.0, 5.0, 1.0), pose, friction=0.8)
 
 
 def node_masses(flex: Flex) -> Float[np.ndarray, " N"]:
@@ -185,7 +185,7 @@ def inverted_share(elements: Int[np.ndarray, "M K"], frames: Float[np.ndarray, "
 class _Run:
     """One simulation: the compiled model, its state, and which numbers belong to whom."""
 
-    def __init__(self, scene: Scene, fps: float, substeps: int) -> None:
+    def __init__(self, scene: FlexScene, fps: float, substeps: int) -> None:
         require("mujoco", "sim")
         import mujoco
 
@@ -235,7 +235,7 @@ class _Run:
         made.friction[0], made.solref[:2], made.solimp[:3] = flex.friction, (0.01, 1.0), (0.95, 0.99, 0.001)
         return bodies
 
-    def _add_collider(self, spec: Any, collider: Collider) -> Any:
+    def _add_collider(self, spec: Any, collider: FlexCollider) -> Any:
         pose = collider.pose if collider.motion is None else collider.motion(0.0)
         quat = lie.matrix_to_quaternion(pose[:3, :3])
         body = spec.worldbody.add_body(pos=pose[:3, 3], quat=quat, mocap=collider.motion is not None)

@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 from neurok.core import Material, Surface
 from neurok.modelling import profiles
 from neurok.modelling.sweeps import tube
-from neurok_lab.worlds.soft.pieces import Piece
+from neurok_lab.worlds.soft.pieces import SoftPiece
 from neurok_lab.worlds.soft.scene import BodyMotion, Force, Rods
 
 
@@ -117,7 +117,7 @@ def stem_piece(
     samples: int = 4,
     segments: int = 8,
     before: int | None = None,
-) -> Piece:
+) -> SoftPiece:
     """A round stem through the joints of its chain, smooth and tapering."""
     count = (len(points) - 1) * samples + 1
     path = profiles.smooth_curve(points, count)
@@ -125,6 +125,6 @@ def stem_piece(
     shape = tube(path, 1.0, segments, scales=scales)
     along = np.repeat(np.linspace(0.0, len(points) - 1.0, count), segments)
     along = np.concatenate([along, np.full(len(shape.vertices) - len(along), len(points) - 1.0)])
-    return Piece(
+    return SoftPiece(
         part, shape.vertices, shape.faces, surface, material, bent(shape.vertices, along, links, motion, before)
     )

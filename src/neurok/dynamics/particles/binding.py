@@ -11,13 +11,14 @@ from jaxtyping import Bool, Float, Int
 from neurok.dynamics.body import Body
 from neurok.dynamics.colliders import DistanceField
 from neurok.dynamics.condition import Condition, World
+from neurok.dynamics.particles.constitution import SHEET, SHELL, SOLID, material_parameters, stiff_solids
 from neurok.dynamics.particles.engine_config import PARTICLES, ParticleEngineConfig
 from neurok.dynamics.particles.filling import Filling, fill
 from neurok.dynamics.particles.skinning import EmbeddedSurface, Grains, embed, grains_of, radii, soft_skin
 from neurok.dynamics.particles.solver import least_heights, sheet_step
 from neurok.dynamics.particles.state import Law, Obstacle, ParticleSet, Plane, SheetSet, SoftSkin, Surroundings
-from neurok.dynamics.particles.stuff import SHEET, SHELL, SOLID, material_parameters, stiff_solids
 from neurok.dynamics.reduced.build import gravity_of, mechanics_of, start_of
+from neurok.dynamics.soft import as_built
 from neurok.geometry import lie
 
 SMALLEST_CELLS = 6
@@ -189,18 +190,18 @@ def _occupied(
 ) -> tuple[Occupant, ParticleSet]:
     start = start_state(body)
     filling = fill(body, start.vertices, cell, config)
-    stuff = body.stuff.take(filling.vertex)
+    materials = as_built(body).take(filling.vertex)
     used = start.vertices[np.unique(body.mesh.faces)]
     size = float(np.ptp(used, axis=0).max())
-    stiff = (filling.fill == SHELL) | ((filling.fill != SHEET) & stiff_solids(stuff, size, config.stiffest))
+    stiff = (filling.fill == SHELL) | ((filling.fill != SHEET) & stiff_solids(materials, size, config.stiffest))
     rigid = _rigid_parts(body, filling, stiff, cell)
     led = _led(body, start.vertices, filling, rigid)
     rigid = np.where(led, -1, rigid)
     rigid[rigid >= 0] = np.unique(rigid[rigid >= 0], return_inverse=True)[1].reshape(-1)
     depth = np.maximum(1.5 * filling.pieces.thickness[filling.piece], cell)
-    found, relax = material_parameters(stuff, filling.fill, rigid >= 0, size, depth, cell, config.stiffest)
+    found, relax = material_parameters(materials, filling.fill, rigid >= 0, size, depth, cell, config.stiffest)
     left = stiff & (rigid < 0)
-    found["young"] = _eased(found["law"], found["young"], stuff.density, left)
+    found["young"] = _eased(found["law"], found["young"], materials.density, left)
     found["viscosity"] = np.where(left, 0.0, found["viscosity"])
     masses = _masses(body, filling)
     named = np.where(rigid >= 0, rigid + first_rigid, -1)

@@ -15,9 +15,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from neurok.core.mesh import Mesh
+from neurok.dynamics.particles.constitution import SHEET, SOLID
 from neurok.dynamics.particles.filling import Filling
 from neurok.dynamics.particles.state import SoftSkin
-from neurok.dynamics.particles.stuff import SHEET, SOLID
 from neurok.geometry import lie
 from neurok.geometry.distance import closest_point
 from neurok.geometry.operators import face_normals
@@ -188,7 +188,7 @@ def soft_skin(
 def radii(filling: Filling, surface: EmbeddedSurface, loose: Bool[np.ndarray, " P"]) -> Float[np.ndarray, " P"]:
     """How far each particle reaches [m].
 
-    Sheets and shells lie on the surface. Loose stuff has none that lasts, and fills its own place.
+    Sheets and shells lie on the surface. Loose materials has none that lasts, and fills its own place.
     """
     out = np.zeros(filling.count)
     solid = filling.fill == SOLID

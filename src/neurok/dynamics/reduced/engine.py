@@ -22,7 +22,7 @@ from neurok.dynamics.reduced.config import DEFAULTS, ReducedConfig
 from neurok.dynamics.reduced.incremental import IncrementalStepper
 from neurok.dynamics.reduced.record import Recorder
 from neurok.dynamics.reduced.system import Member, State, System
-from neurok.errors import NeurokError
+from neurok.errors import NeurokError, check_choice
 
 IntegratorName = Literal["auto", "gauss", "midpoint", "implicit", "runge-kutta"]
 
@@ -39,9 +39,7 @@ class ReducedEngine:
     """Why this engine was taken, for the report."""
 
     def __post_init__(self) -> None:
-        if self.integrator not in get_args(IntegratorName):
-            names = ", ".join(get_args(IntegratorName))
-            raise NeurokError(f"integrator must be one of {names}, got {self.integrator!r}.")
+        check_choice("integrator", self.integrator, get_args(IntegratorName))
 
     def start(self, bodies: Sequence[Body], world: World, settings: Settings) -> ReducedRun:
         """Mechanics, loads and contacts of all bodies, at the moment they start."""

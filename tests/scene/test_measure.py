@@ -6,9 +6,8 @@ import pytest
 from neurok.core import MaterialField, Mesh, Rollout, material
 from neurok.dynamics.body import Body
 from neurok.dynamics.condition import Ground
-from neurok.folders.flags import TRIAL
-from neurok.folders.measure import measure, probes_of
 from neurok.geometry import lie
+from neurok.scene.outcome import TRIAL, measure, probes_of
 
 CORNERS = np.array([[x, y, z] for x in (0.0, 1.0) for y in (0.0, 1.0) for z in (0.0, 1.0)])
 SIDES = np.array(

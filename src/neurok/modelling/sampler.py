@@ -8,12 +8,12 @@ from typing import TypeVar
 import numpy as np
 
 from neurok.core import Surface
-from neurok.modelling import appearance as looks
+from neurok.modelling import surfaces
 
 Option = TypeVar("Option")
 
 
-class Dice:
+class Sampler:
     """A random generator with the few verbs that families need."""
 
     def __init__(self, rng: np.random.Generator) -> None:
@@ -37,21 +37,27 @@ class Dice:
         return 1 if self.chance(0.5) else -1
 
     def wood(self) -> Surface:
-        return looks.wood(self.pick(list(looks.WOODS)))
+        return surfaces.wood(self.pick(list(surfaces.WOODS)))
 
     def metal(self) -> Surface:
-        return looks.metal(self.pick(list(looks.METALS)), round(self.between(0.15, 0.45), 1))
+        return surfaces.metal(self.pick(list(surfaces.METALS)), round(self.between(0.15, 0.45), 1))
 
     def paint(self) -> Surface:
-        return looks.paint(self.pick(list(looks.PAINTS)))
+        return surfaces.paint(self.pick(list(surfaces.PAINTS)))
 
     def plastic(self) -> Surface:
-        return looks.plastic(self.pick(list(looks.PAINTS)))
+        return surfaces.plastic(self.pick(list(surfaces.PAINTS)))
 
     def shell(self) -> Surface:
         """What appliances are clad in."""
         return self.pick(
-            [looks.paint("white"), looks.metal("steel"), looks.metal("black_steel"), self.paint(), looks.paint("cream")]
+            [
+                surfaces.paint("white"),
+                surfaces.metal("steel"),
+                surfaces.metal("black_steel"),
+                self.paint(),
+                surfaces.paint("cream"),
+            ]
         )
 
     def timber(self) -> Surface:

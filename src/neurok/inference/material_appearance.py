@@ -15,8 +15,8 @@ from neurok.geometry.topology import face_components
 
 
 @dataclass(frozen=True)
-class LookConfig:
-    """Where the words for looks and shapes begin; colours as a screen shows them, 0..1, hues in degrees."""
+class AppearanceConfig:
+    """Where the words for appearance and shape begin; colours as a screen shows them, 0..1, hues in degrees."""
 
     see_through: float = 0.6
     """Opacity below which it is."""
@@ -24,9 +24,6 @@ class LookConfig:
     metallic: float = 0.5
     polished: float = 0.3
     """Roughness below which it is."""
-
-    matt: float = 0.85
-    """Roughness above which it is."""
 
     grey: float = 0.12
     """Saturation below which there is no hue."""
@@ -58,17 +55,20 @@ class LookConfig:
     """How many of the largest connected pieces are looked at."""
 
 
-LOOKS = LookConfig()
+APPEARANCE = AppearanceConfig()
 
 
-def look_words(mesh: Mesh, region: Region, config: LookConfig = LOOKS) -> list[str]:
+def appearance_words(mesh: Mesh, region: Region, config: AppearanceConfig = APPEARANCE) -> list[str]:
     """Words for the colour, texture and shine of a region."""
     surface = region.surface or Surface()
     red, green, blue, alpha = _color(mesh, region, surface)
     hue, saturation, value = colorsys.rgb_to_hsv(*(_screen(x) for x in (red, green, blue)))
     hue *= 360.0
     out = []
-    if alpha < config.see_through:
+    finish = surface.finish
+    if finish is not None and finish.extension("KHR_materials_sheen") is not None:
+        out.append("sheen")
+    if min(alpha, 1.0 - (0.0 if finish is None else finish.transmission)) < config.see_through:
         out.append("see-through")
     if surface.metallic > config.metallic:
         yellow = config.yellow[0] < hue < config.yellow[1] and saturation > 2 * config.grey
@@ -77,14 +77,12 @@ def look_words(mesh: Mesh, region: Region, config: LookConfig = LOOKS) -> list[s
         out += _color_words(hue, saturation, value, config)
     if "brown" in out and surface.texture is not None and _is_grained(surface, config):
         out.append("grained")
-    if region.surface is not None and surface.roughness > config.matt:
-        out.append("matt")
     if surface.roughness < config.polished:
         out.append("polished")
     return out
 
 
-def _color_words(hue: float, saturation: float, value: float, config: LookConfig) -> list[str]:
+def _color_words(hue: float, saturation: float, value: float, config: AppearanceConfig) -> list[str]:
     if value < config.black:
         return ["black"]
     if saturation < config.grey:
@@ -114,7 +112,7 @@ def _screen(value: float) -> float:
     return float(value) ** (1 / 2.2)
 
 
-def _is_grained(surface: Surface, config: LookConfig) -> bool:
+def _is_grained(surface: Surface, config: AppearanceConfig) -> bool:
     assert surface.texture is not None
     grey = surface.texture.pixels()[:, :, :3].astype(np.float64).mean(axis=2)
     if min(grey.shape) < 8:
@@ -123,7 +121,7 @@ def _is_grained(surface: Surface, config: LookConfig) -> bool:
     return bool(across > config.grain * along and across > 1.0)
 
 
-def shape_words(mesh: Mesh, region: Region, config: LookConfig = LOOKS) -> list[tuple[str, float]]:
+def shape_words(mesh: Mesh, region: Region, config: AppearanceConfig = APPEARANCE) -> list[tuple[str, float]]:
     """Words for the shape of a region, each with the share of its area that has it."""
     faces = mesh.faces[region.faces]
     areas = face_areas(mesh.vertices, faces)
@@ -138,7 +136,7 @@ def shape_words(mesh: Mesh, region: Region, config: LookConfig = LOOKS) -> list[
     return [(word, share) for word, share in shares.items() if word]
 
 
-def _shape_word(vertices: Float[np.ndarray, "V 3"], faces: np.ndarray, area: float, config: LookConfig) -> str:
+def _shape_word(vertices: Float[np.ndarray, "V 3"], faces: np.ndarray, area: float, config: AppearanceConfig) -> str:
     """What one connected piece is like; nothing where it is in between."""
     corners = vertices[faces]
     points = vertices[np.unique(faces)]

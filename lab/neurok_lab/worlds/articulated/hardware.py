@@ -9,12 +9,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from neurok.modelling import appearance as looks
-from neurok.modelling import profiles
-from neurok.modelling.builder import Builder, Part
-from neurok.modelling.dice import Dice
-from neurok.modelling.shapes import Shape, box, cylinder, extrude, lathe, loft, sphere, torus
-from neurok.modelling.sweeps import sweep, tube
+from neurok.modelling import profiles, surfaces
+from neurok.modelling.builder import Builder, Link
+from neurok.modelling.sampler import Sampler
+from neurok.modelling.shapes import Shape, box, cylinder, extrude, lathe, sphere, torus
+from neurok.modelling.sweeps import sweep
 
 SINK = 0.0008
 """How far what is screwed on reaches into what carries it [m]."""
@@ -37,7 +36,7 @@ def facing(outline: np.ndarray, thickness: float, bevel: float = 0.0, holes: Seq
     return Shape(plate.vertices[:, [0, 2, 1]], plate.faces[:, ::-1])
 
 
-def pull(d: Dice, length: float, upright: bool = False, kind: str | None = None) -> list[Shape]:
+def pull(d: Sampler, length: float, upright: bool = False, kind: str | None = None) -> list[Shape]:
     """A handle to pull a door or drawer by: a bar, a bow, a strip, a cup, a knob or a ring."""
     kind = kind or d.pick(["bar", "bow", "strip", "arch", "cup", "knob", "ring", "plate"], [4, 4, 2, 2, 1, 4, 1, 1])
     reach = min(max(0.016, 0.2 * length), 0.045) * d.between(0.8, 1.2)
@@ -90,7 +89,7 @@ KNOBS = {
 """Foot and profile of knobs of radius 1; the ball of one is added to it."""
 
 
-def knob(d: Dice, radius: float, segments: int = 16) -> Shape:
+def knob(d: Sampler, radius: float, segments: int = 16) -> Shape:
     """A turned knob, one solid."""
     kind = d.pick(list(KNOBS))
     foot, shares = KNOBS[kind]
@@ -101,7 +100,7 @@ def knob(d: Dice, radius: float, segments: int = 16) -> Shape:
     return standing(lathe(rows, segments))
 
 
-def dial(d: Dice, radius: float) -> list[Shape]:
+def dial(d: Sampler, radius: float) -> list[Shape]:
     """A knob of an appliance: its pointer or grip shows how far it is turned."""
     height = radius * d.between(0.5, 1.6)
     skirt = standing(cylinder(radius, 0.35 * height, 20, chamfer=0.1 * height)).move(0, 0, 0.175 * height - SINK)
@@ -125,7 +124,7 @@ BUTTON_TRAVEL = (0.3, 1.0)
 """How far they go in [share of what stands out]; seen there too."""
 
 
-def button(d: Dice, size: float, kind: str | None = None, rise: float = 0.35) -> Shape:
+def button(d: Sampler, size: float, kind: str | None = None, rise: float = 0.35) -> Shape:
     """A push button of about ``size`` that stands out by ``rise`` of it."""
     kind = kind or d.pick(["round", "square", "pill"])
     sunk = min(0.1, rise) * size
@@ -140,11 +139,11 @@ def button(d: Dice, size: float, kind: str | None = None, rise: float = 0.35) ->
 
 def add_buttons(
     builder: Builder,
-    d: Dice,
-    parent: Part,
+    d: Sampler,
+    parent: Link,
     places: list[tuple[float, float, float]],
     size: float,
-    surface: looks.Surface,
+    surface: surfaces.Surface,
     name: str = "button",
 ) -> None:
     """Push buttons facing +z, many of them flat, each a part that goes in by a share of its height."""
@@ -156,7 +155,7 @@ def add_buttons(
         part.add(button(d, size, kind, rise).move(*place), surface)
 
 
-def lever(d: Dice, length: float, side: int = 1) -> list[Shape]:
+def lever(d: Sampler, length: float, side: int = 1) -> list[Shape]:
     """A door lever: a rose, a neck and a grip towards side * x."""
     thick = 0.07 * length
     rose = standing(cylinder(0.2 * length, 0.05 * length, 20, chamfer=0.01 * length)).move(0, 0, 0.02 * length)
@@ -169,7 +168,7 @@ def lever(d: Dice, length: float, side: int = 1) -> list[Shape]:
     return [rose, sweep(section, path, up=(0, 1, 0))]
 
 
-def wheel(d: Dice, radius: float, width: float, spokes: bool = False) -> tuple[list[Shape], list[Shape]]:
+def wheel(d: Sampler, radius: float, width: float, spokes: bool = False) -> tuple[list[Shape], list[Shape]]:
     """Tyre and hub of a wheel about the x axis, centred at the origin."""
     inner, bulge, w = radius * (0.82 if spokes else 0.7), 0.12 * radius, width
     side = [(inner, w / 2), (radius - bulge, w / 2), (radius, 0.25 * w)]
@@ -188,8 +187,8 @@ def wheel(d: Dice, radius: float, width: float, spokes: bool = False) -> tuple[l
 
 def add_castor(
     builder: Builder,
-    d: Dice,
-    parent: Part,
+    d: Sampler,
+    parent: Link,
     x: float,
     z: float,
     top: float,
@@ -205,7 +204,7 @@ def add_castor(
         return shape.turn("y", yaw).move(x, top, z)
 
     yoke = builder.part("caster_yoke", parent, "continuous", (0, 1, 0), (x, top, z)) if steers else parent
-    metal = looks.metal("steel")
+    metal = surfaces.metal("steel")
     width = 0.55 * radius
     stem = cylinder(0.25 * radius, 0.5 * radius, 12).move(0, 0.05 * radius, 0)
     crown = box((width + 0.5 * radius, 0.12 * radius, 0.9 * radius), (0, -0.2 * radius, -0.25 * radius), 0.02 * radius)
@@ -218,33 +217,12 @@ def add_castor(
     tyre, rim = wheel(d, radius, width)
     axle = cylinder(0.12 * radius, width + 0.42 * radius, 8).along("x")
     roll = builder.part("wheel", yoke, "continuous", axis, hub)
-    roll.add([frame(s.move(*trail)) for s in tyre], looks.rubber())
+    roll.add([frame(s.move(*trail)) for s in tyre], surfaces.rubber())
     roll.add([frame(s.move(*trail)) for s in [*rim, axle]], metal)
 
 
-LEGS = ["square", "tapered", "round", "turned", "bun", "hairpin"]
-TURNED_LEG = (
-    (0.0, 0.22, 0.3, 0.24, 0.3, 0.46, 0.34, 0.44, 0.34, 0.5, 0.5, 0.0),
-    (0.0, 0.0, 0.04, 0.1, 0.3, 0.55, 0.64, 0.7, 0.76, 0.82, 1.0, 1.0),
-)
-"""Radii and heights of a turned leg, in shares of its width and height."""
-
-
-def leg(d: Dice, kind: str, height: float, width: float) -> list[Shape]:
-    """A leg from the ground to ``height``, about the y axis."""
-    w = width
+def leg(kind: str, height: float, width: float) -> list[Shape]:
+    """A square or a round leg from the ground to ``height``, about the y axis."""
     if kind == "square":
-        return [box((w, height, w), (0, height / 2, 0), 0.08 * w)]
-    if kind == "tapered":
-        rows = ((0.55 * w, 0.0), (w, 0.8 * height), (w, height))
-        outlines = [(profiles.rectangle(side, side), y) for side, y in rows]
-        return [loft([np.column_stack([o[:, 0], np.full(len(o), y), o[:, 1]]) for o, y in outlines])]
-    if kind == "round":
-        return [cylinder(0.32 * w, height, 16, top=0.5 * w).move(0, height / 2, 0)]
-    if kind == "turned":
-        return [lathe(_scaled(w, list(zip(*TURNED_LEG, strict=True)), height), 16)]
-    if kind == "bun":
-        shares = [(0.0, 0.0), (0.35, 0.0), (0.6, 0.35), (0.6, 0.6), (0.4, 1), (0.0, 1)]
-        return [lathe(_scaled(w, shares, height), 16)]
-    t = [(0.45 * w, height, 0), (0.06 * w, 0.02 * height, 0), (-0.06 * w, 0.02 * height, 0), (-0.45 * w, height, 0)]
-    return [tube(profiles.rounded_path(t, 0.05 * height, 3), 0.14 * w, 8)]
+        return [box((width, height, width), (0, height / 2, 0), 0.08 * width)]
+    return [cylinder(0.32 * width, height, 16, top=0.5 * width).move(0, height / 2, 0)]

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from neurok.bodyplan import evidence
+from neurok.bodyplan import line_features
 from neurok.bodyplan.contacts import contact_graph, find_tree
-from neurok.bodyplan.evidence import (
+from neurok.bodyplan.line_features import (
     FIXED_FEATURES,
     SLIDE_FEATURES,
     TURN_FEATURES,
@@ -78,7 +78,7 @@ def test_what_is_small_is_so_beside_the_object(monkeypatch):
     mesh = knob_on_a_block()
     share = facts_of(mesh).size
     for least, small in ((0.99 * share, False), (1.01 * share, True)):
-        monkeypatch.setattr(evidence, "SMALL_PART", least)
+        monkeypatch.setattr(line_features, "SMALL_PART", least)
         assert facts_of(mesh).is_small == small
 
 

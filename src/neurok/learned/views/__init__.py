@@ -1,0 +1,1 @@
+"""Motion seen from outside: an object is rendered from several directions, and an image network says what moves."""
