@@ -561,8 +561,9 @@ def settle(matrix, gradient, flat, moved, table, inner, energy, is_torn, force, 
         for k in range(3):
             for i in range(spans[c, 0], spans[c, 1]):
                 smooth[i] -= force[c, k] * flat[3 * c + k, i]
+    never = count < 0  # as a constant it would be a type of its own, and ``terms`` compiled for each
     if is_torn:
-        terms(moved, table, True, force, bend)
+        terms(moved, table, is_torn, force, bend)
     for iteration in range(MAX_NEWTON):
         promise, gain, scale = 0.0, 0.0, 1.0
         for i in range(dim):
@@ -592,7 +593,7 @@ def settle(matrix, gradient, flat, moved, table, inner, energy, is_torn, force, 
                     places[c, k] = moved[c, k]
                     for i in range(spans[c, 0], spans[c, 1]):
                         places[c, k] += flat[3 * c + k, i] * trial[i]
-            reached = terms(places, table, False, force, bend)[0]
+            reached = terms(places, table, never, force, bend)[0]
             for i in range(dim):
                 pull[i] = 0.0
                 for j in range(dim):
