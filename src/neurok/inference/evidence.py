@@ -51,7 +51,7 @@ parts; of 64 that come out above a half in objects left out, 42 are right."""
 SEEN: Calibration = (0.0, 0.5, 1.0)
 """The same for a single surface, whose bodies are those that are seen from outside."""
 
-SIGHT = 0.5
+SIGHT = 0.75
 """What views count beside joint network and search in the probability of a line [share of the logarithm]."""
 
 SEEN_LINES = 6

@@ -52,16 +52,16 @@ class GroupingConfig:
     normal: float = 0.08
     """How far apart opposite normals are where faces look for votes [sizes of the object, halved]."""
 
-    near: int = 6
+    near: int = 12
     """Votes that a face listens to."""
 
     far: float = 2.0
     """Votes farther than this from a face say less of it than that it is hidden, and so of the base [nodes]."""
 
-    smooth: float = 2.0
+    smooth: float = 4.0
     """What neighbours across an edge without a bend count beside a face's own votes ..."""
 
-    crease: float = 0.35
+    crease: float = 0.6
     """... and how fast that fades with the bend [rad]."""
 
     rounds: int = 12
@@ -69,6 +69,9 @@ class GroupingConfig:
 
 
 GROUPING = GroupingConfig()
+
+BODY_ODDS = (0.0, 1.0, 0.0, 0.0)
+"""What each sign of a body counts in the log-odds that it moves as a whole."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +81,14 @@ class SeenBodies:
     labels: Int[np.ndarray, " N"]
     """Body of each vote."""
 
-    moves: Float[np.ndarray, " B"]
-    """Log-odds that each body moves; minus infinity for the base."""
+    signs: Float[np.ndarray, "B 4"]
+    """What tells whether a body is one that moves: one, mean log-odds that it does, logarithm of its share of the
+    votes, and mean log-odds that its border is one; zeros for the base."""
+
+    @property
+    def moves(self) -> Float[np.ndarray, " B"]:
+        """Log-odds that each body moves as a whole; minus infinity for the base."""
+        return np.where(np.arange(len(self.signs)) > 0, self.signs @ np.array(BODY_ODDS), -np.inf)
 
 
 def group_votes(votes: Votes, config: GroupingConfig = GROUPING) -> SeenBodies:
@@ -91,12 +100,15 @@ def group_votes(votes: Votes, config: GroupingConfig = GROUPING) -> SeenBodies:
     labels = _of_one_box(votes, owner[nodes], int(owner[count]), config)
     moving, sizes = np.unique(labels[labels != owner[count]], return_counts=True)
     bodies = [k for k, size in sorted(zip(moving, sizes, strict=True), key=lambda one: -one[1]) if size >= config.least]
-    out, odds = np.zeros(len(votes), dtype=np.int64), [-np.inf]
+    out, signs = np.zeros(len(votes), dtype=np.int64), [np.zeros(4)]
     for number, k in enumerate(bodies, start=1):
-        out[labels == k] = number
-        chance = float(np.clip(votes.chances[labels == k].mean(), 1e-4, 1 - 1e-4))
-        odds.append(float(np.log(chance / (1 - chance))))
-    return SeenBodies(out, np.array(odds))
+        mine = labels == k
+        out[mine] = number
+        border = mine[votes.pairs[:, 0]] != mine[votes.pairs[:, 1]]
+        apart = -np.clip(votes.same[border], -config.surest, config.surest)
+        moving = np.clip(votes.moves[mine], -config.surest, config.surest).mean()
+        signs.append(np.array([1.0, moving, np.log(mine.mean()), apart.mean() if border.any() else 0.0]))
+    return SeenBodies(out, np.array(signs))
 
 
 def _of_one_box(
@@ -211,7 +223,7 @@ def contracted(
 
 def label_faces(mesh: Mesh, votes: Votes, seen: SeenBodies, config: GroupingConfig = GROUPING) -> Int[np.ndarray, " F"]:
     """The body of each face: votes near it that look its way, then its neighbours, except across creases."""
-    count = len(seen.moves)
+    count = len(seen.signs)
     if count == 1:
         return np.zeros(mesh.face_count, dtype=np.int64)
     middles, normals = mesh.vertices[mesh.faces].mean(axis=1), face_normals(mesh.vertices, mesh.faces)

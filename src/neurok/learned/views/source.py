@@ -43,11 +43,11 @@ class SeenObject:
         """Bodies that are seen in a single surface; the base is 0."""
         seen = group_votes(self.votes)
         labels = label_faces(self.mesh, self.votes, seen)
-        areas = np.bincount(labels, face_areas(self.mesh.vertices, self.mesh.faces), len(seen.moves))
+        areas = np.bincount(labels, face_areas(self.mesh.vertices, self.mesh.faces), len(seen.signs))
         if not (labels == 0).any():  # nothing is left of the base: the largest body is it
             labels = np.where(labels == areas.argmax(), 0, labels)
         kept = np.unique(labels)
-        number = np.zeros(len(seen.moves), dtype=np.int64)
+        number = np.zeros(len(seen.signs), dtype=np.int64)
         number[kept] = np.arange(len(kept))
         bodies = number[labels]
         moves = seen.moves[kept]
