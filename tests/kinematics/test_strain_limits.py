@@ -140,10 +140,10 @@ def test_modes_of_foam_on_wood_are_modes_and_no_rigid_motions():
     np.testing.assert_allclose(momenta, 0.0, atol=1e-6 * np.sqrt(mass.sum()))
 
 
-def test_a_coarse_beam_reaches_no_farther_than_it_is_long():
+def test_a_coarse_beam_reaches_no_farther_than_a_quarter_turn():
     made = shapes.box((1.0, 0.01, 0.01))
     mesh = Mesh(made.vertices, made.faces)
     held = np.flatnonzero(mesh.vertices[:, 0] < -0.49)
     space = elastic_space(mesh, MaterialField.uniform(RUBBER, 8), np.full(12, 0.01), held)
     for q in np.diag(space.reach):
-        assert np.linalg.norm(space.positions(q) - mesh.vertices, axis=1).max() < 1.5 * mesh.size
+        assert np.linalg.norm(space.positions(q) - mesh.vertices, axis=1).max() < 1.6 * mesh.size
