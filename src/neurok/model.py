@@ -201,6 +201,12 @@ class Model:
         areas = face_areas(self.mesh.vertices, self.mesh.faces)
         return "thin" if float(areas[sheets].sum()) > 0.5 * float(areas.sum()) else "soft"
 
+    @cached_property
+    def yields(self) -> bool:
+        """Whether anything of it deforms: more than a detail is soft, or somebody named a soft material."""
+        known = [item.material for item in self.materials.items if item.is_known] + list(self.given_materials.values())
+        return self.matter != "hard" or any(material.is_soft for material in known)
+
     # How it moves.
 
     @cached_property
