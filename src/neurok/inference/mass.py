@@ -188,6 +188,11 @@ def _walled(
     return replace(field, values={**field.values, "density": density}), bool((filled < 1.0).any())
 
 
+def is_solid(material: Material) -> bool:
+    """Whether closed things of a material are filled with it by nature."""
+    return math.isinf(_wall(material, AS_ESTIMATED))
+
+
 def _wall(material: Material, weighing: Weighing) -> float:
     """Usual wall of closed things of a material [m]; infinite where they are solid by nature."""
     family = _family(material)
