@@ -70,8 +70,12 @@ class GroupingConfig:
 
 GROUPING = GroupingConfig()
 
-BODY_ODDS = (0.0, 1.0, 0.0, 0.0)
-"""What each sign of a body counts in the log-odds that it moves as a whole."""
+BODY_ODDS = (1.68, 0.63, 0.97)
+"""What each sign of a body counts in the log-odds that it moves as a whole.
+
+Fitted, with ``inference.evidence.SEEN``, to 78 bodies of 45 objects that the network has not learned from, melted into
+one surface: every third held-out object of PartNet-Mobility in seen categories, some of the packs, and static ones.
+Right is a velocity field with a cosine above 0.8: the joint is, even if its body ends a little beside the truth."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +85,9 @@ class SeenBodies:
     labels: Int[np.ndarray, " N"]
     """Body of each vote."""
 
-    signs: Float[np.ndarray, "B 4"]
-    """What tells whether a body is one that moves: one, mean log-odds that it does, logarithm of its share of the
-    votes, and mean log-odds that its border is one; zeros for the base."""
+    signs: Float[np.ndarray, "B 3"]
+    """What tells whether a body moves as a whole: one, mean log-odds that its votes move, and the logarithm of its
+    share of all votes; zeros for the base."""
 
     @property
     def moves(self) -> Float[np.ndarray, " B"]:
@@ -100,14 +104,12 @@ def group_votes(votes: Votes, config: GroupingConfig = GROUPING) -> SeenBodies:
     labels = _of_one_box(votes, owner[nodes], int(owner[count]), config)
     moving, sizes = np.unique(labels[labels != owner[count]], return_counts=True)
     bodies = [k for k, size in sorted(zip(moving, sizes, strict=True), key=lambda one: -one[1]) if size >= config.least]
-    out, signs = np.zeros(len(votes), dtype=np.int64), [np.zeros(4)]
+    out, signs = np.zeros(len(votes), dtype=np.int64), [np.zeros(3)]
     for number, k in enumerate(bodies, start=1):
         mine = labels == k
         out[mine] = number
-        border = mine[votes.pairs[:, 0]] != mine[votes.pairs[:, 1]]
-        apart = -np.clip(votes.same[border], -config.surest, config.surest)
         moving = np.clip(votes.moves[mine], -config.surest, config.surest).mean()
-        signs.append(np.array([1.0, moving, np.log(mine.mean()), apart.mean() if border.any() else 0.0]))
+        signs.append(np.array([1.0, moving, np.log(mine.mean())]))
     return SeenBodies(out, np.array(signs))
 
 
