@@ -18,7 +18,7 @@ from pathlib import Path
 
 from neurok.core.material_library import library
 from neurok.io import load
-from neurok.model import propose_materials
+from neurok.verbs import propose_materials
 
 ROOT = Path(__file__).parents[1]
 DOC = ROOT / "docs" / "materials.md"

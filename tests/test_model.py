@@ -19,7 +19,8 @@ from neurok.kinematics import ArticulatedSpace, LinearSpace
 from neurok.kinematics.articulated import SkinnedSpace
 from neurok.kinematics.screws import ScrewSpace
 from neurok.learned.deformation.handles import HandleConfig, HandleModel
-from neurok.model import Model, Weights, plan, understand
+from neurok.model import Model, Weights, understand
+from neurok.verbs import plan
 
 
 def test_an_object_is_an_asset_a_mesh_a_path_or_a_model(tmp_path):

@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from neurok.io import load_mesh as load_mesh
     from neurok.io import save as save
     from neurok.model import Model as Model
-    from neurok.model import articulate as articulate
-    from neurok.model import infer as infer
-    from neurok.model import plan as plan
-    from neurok.model import propose_materials as propose_materials
     from neurok.model import understand as understand
     from neurok.posing.verbs import pose as pose
     from neurok.posing.verbs import sample as sample
     from neurok.scene.output import render as render
     from neurok.scene.run import simulate as simulate
     from neurok.studio.page import show as show
+    from neurok.verbs import articulate as articulate
+    from neurok.verbs import infer as infer
+    from neurok.verbs import plan as plan
+    from neurok.verbs import propose_materials as propose_materials
 
 __version__ = "0.1.0"
 
@@ -59,18 +59,18 @@ _HOMES = {
     "NeurokError": "neurok.errors",
     "Rollout": "neurok.core",
     "World": "neurok.dynamics",
-    "articulate": "neurok.model",
+    "articulate": "neurok.verbs",
     "diagnose": "neurok.doctor",
     "generate": "neurok.generation.verb",
-    "infer": "neurok.model",
+    "infer": "neurok.verbs",
     "load": "neurok.io",
     "load_clip": "neurok.io",
     "load_mesh": "neurok.io",
     "load_model": "neurok.hub",
     "material": "neurok.core",
-    "plan": "neurok.model",
+    "plan": "neurok.verbs",
     "pose": "neurok.posing.verbs",
-    "propose_materials": "neurok.model",
+    "propose_materials": "neurok.verbs",
     "render": "neurok.scene.output",
     "repair": "neurok.doctor",
     "sample": "neurok.posing.verbs",

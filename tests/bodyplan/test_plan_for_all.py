@@ -13,9 +13,10 @@ from neurok.catalogue.samples import make_sample
 from neurok.core import Mesh
 from neurok.inference.evidence import SHOWN, is_same_line
 from neurok.kinematics.space import decode
-from neurok.model import articulate, infer, plan, understand
+from neurok.model import understand
 from neurok.modelling.shapes import sphere
 from neurok.posing.pose import Pose
+from neurok.verbs import articulate, infer, plan
 from solids import door_on_a_box, drawer_in_a_box
 
 

@@ -14,8 +14,9 @@ from neurok.kinematics.screws import ScrewSpace
 from neurok.kinematics.space import decode
 from neurok.learned.deformation.handles import HandleConfig, HandleModel
 from neurok.learned.deformation.points import PointConfig, PointModel
-from neurok.model import Weights, infer, plan, understand
+from neurok.model import Weights, understand
 from neurok.modelling.shapes import slab
+from neurok.verbs import infer, plan
 from solids import of_parts
 
 SMALL = HandleConfig(width=16, heads=2, context_depth=1, slot_depth=1, slots=8)

@@ -15,8 +15,8 @@ from neurok.geometry import lie
 from neurok.inference.material_appearance import appearance_words, shape_words
 from neurok.inference.material_words import evidence, odds_of, read_name, tokens
 from neurok.inference.things import lexicon
-from neurok.model import propose_materials
 from neurok.modelling import shapes
+from neurok.verbs import propose_materials
 
 SOFT = 1e8
 """[Pa] below which a thing is not stiff."""

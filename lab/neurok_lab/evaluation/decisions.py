@@ -11,6 +11,7 @@ import csv
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -117,7 +118,7 @@ def _truth(folder: Path, row: dict[str, str], half: str) -> Truth:
 
 def measure_decisions(truths: Iterable[Truth], store: Path | None = None, tell: Any = None) -> list[Row]:
     """A row for every file."""
-    return measured(((f"{one.source}/{one.name}", lambda one=one: decide(one)) for one in truths), store, tell)
+    return measured(((f"{one.source}/{one.name}", partial(decide, one)) for one in truths), store, tell)
 
 
 def decide(truth: Truth) -> Row:

@@ -78,7 +78,7 @@ def source_of(name: str, folder: Path) -> str:
 def stored(asset: Asset, path: Path) -> str:
     """Write an object without its motion and joints, but with what it is, or is likely to be, made of."""
     from neurok.io import save
-    from neurok.model import propose_materials
+    from neurok.verbs import propose_materials
 
     if asset.materials is None:
         asset = replace(asset, materials=propose_materials(asset).field)

@@ -196,7 +196,7 @@ def prior_sampler(model: Any) -> Callable[[Mesh, int, int], States]:
 
     def sample(rest: Mesh, count: int, seed: int) -> States:
         from neurok.kinematics.space import decode
-        from neurok.model import infer
+        from neurok.verbs import infer
         from neurok_lab.evaluation.methods import held_out_weights
         from neurok_lab.evaluation.registration import on_vertices
 

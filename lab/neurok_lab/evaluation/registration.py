@@ -185,7 +185,7 @@ def learned(
 ) -> Float[np.ndarray, "V 3"]:
     """The spaces inferred from the rest mesh alone: that of its plan, then the prior; only the prior if a reduction is
     asked for."""
-    from neurok.model import infer
+    from neurok.verbs import infer
 
     seed = int(rng.integers(1 << 31))
     networks = Weights(model, plan_weights.get("joint_weights"), plan_weights.get("piece_weights"))

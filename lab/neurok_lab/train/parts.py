@@ -15,7 +15,7 @@ from neurok.catalogue import CATEGORIES, Assembly, split_of
 from neurok.core import Asset
 from neurok.errors import NeurokError
 from neurok.io import load
-from neurok.model import propose_materials
+from neurok.verbs import propose_materials
 from neurok_lab.data.household import drawn
 from neurok_lab.data.household_real import RealModel, real_assembly, real_models
 from neurok_lab.parts.part_autoencoder import PartConfig, PartInput, PartTargets, PartTask, Terms

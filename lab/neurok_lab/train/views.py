@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -133,7 +133,7 @@ class ViewTraining(Task):
     unit: ClassVar[str] = "views"
     meaning: ClassVar[str] = "losses; of watched objects beside those that are learned from"
 
-    def __init__(self, recipe: ViewRecipe, train: Sequence[Shots], watch: dict[str, Sequence[Shots]]) -> None:
+    def __init__(self, recipe: ViewRecipe, train: Sequence[Shots], watch: Mapping[str, Sequence[Shots]]) -> None:
         self.recipe, self.watch = recipe, watch
         self.sources = {kind: [shots for shots in train if shots.kind == kind] for kind in SHARES}
         if not any(self.sources.values()):
@@ -174,7 +174,8 @@ class ViewTraining(Task):
 
 def collated(picks: Sequence[tuple[Shots, int, bool]]) -> tuple[Tensor, dict[str, Tensor]]:
     """A batch of views and of their targets."""
-    images, columns = [], {}
+    images: list[Any] = []
+    columns: dict[str, list[Any]] = {}
     for shots, number, is_mirrored in picks:
         image, wanted = drawn(shots, number, is_mirrored)
         wanted["same"], wanted["asked"] = neighbours(wanted["body"])

@@ -119,7 +119,8 @@ class Materials(Command):
         if self.object is None:
             return self._list()
         from neurok.core.material_library import parse_material
-        from neurok.model import propose_materials, understand
+        from neurok.model import understand
+        from neurok.verbs import propose_materials
 
         given = dict(parse_material(text) for text in self.set)
         asset = load_framed(self.object, self.unit, self.up, self.nodes)

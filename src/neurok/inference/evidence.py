@@ -124,7 +124,7 @@ def gather_evidence(prediction: Prediction, groups: Groups | None = None, seen: 
 def _seen_lines(lines: list[Hypothesis], seen: SeenObject, body: BodyVotes, size: float) -> list[Hypothesis]:
     """Lines of a body with what is seen of them, and those that are seen alone: a geometric mean of both."""
     total, first = sum(line.probability for line in lines), lines[0]
-    more = []
+    more: list[Hypothesis] = []
     for line in seen.lines(body)[:SEEN_LINES]:
         alike = [one for one in lines if (one.kind != "prismatic") == line.turns]
         like = alike[0] if alike else first

@@ -236,7 +236,8 @@ class _Seen:
         return list(out.values())
 
     def _of_names(self, region: Region, names: Sequence[str]) -> dict[str, tuple[str, Float[np.ndarray, " M"]]]:
-        config, out = self.config, {}
+        config = self.config
+        out: dict[str, tuple[str, Float[np.ndarray, " M"]]] = {}
         surface = region.surface.name if region.surface is not None else ""
         places = [(surface, config.surface, "surface"), (region.part, config.part, "part")]
         places += [(name, config.surface if self.is_alone else config.object, "object") for name in names]

@@ -23,13 +23,13 @@ from neurok.errors import FormatError, MeshError, NeurokError
 from neurok.io import load, save
 from neurok.io.files import write_files
 from neurok.io.formats import states_frame
-from neurok.model import propose_materials
 from neurok.sandbox import SANDBOX, Ended, Limits
 from neurok.scene.output import render
 from neurok.studio.config import CONFIG, StudioConfig
 from neurok.studio.page import write_page
 from neurok.studio.scene import StudioScene
 from neurok.studio.state import Forces, Recording
+from neurok.verbs import propose_materials
 
 SUFFIX = ".neurok"
 VERSION = 1

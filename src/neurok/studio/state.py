@@ -18,7 +18,7 @@ from neurok.dynamics.particles.engine_config import ResolutionName
 from neurok.errors import NeurokError
 from neurok.inference.materials import Proposals
 from neurok.kinematics.space import KinematicSpace
-from neurok.model import Model, propose_materials
+from neurok.model import Model
 from neurok.scene.description import (
     PUSH_SECONDS,
     ActionName,
@@ -32,6 +32,7 @@ from neurok.scene.description import (
     vector,
 )
 from neurok.studio.config import StudioConfig
+from neurok.verbs import propose_materials
 
 
 @dataclass(frozen=True)

@@ -126,7 +126,7 @@ class BodyVotes:
                 found += [(True, axis, origin) for origin in self._corners(int(number))]
         chances = np.array([self.likelihood(*line) for line in found])
         order = np.argsort(-chances)
-        return [SeenLine(*found[k], float(chances[k] / chances.sum())) for k in order]
+        return [SeenLine(found[k][0], found[k][1], found[k][2], float(chances[k] / chances.sum())) for k in order]
 
     def _densest(self, axis: Float[np.ndarray, " 3"]) -> Float[np.ndarray, " 3"]:
         """Where most votes see the axis."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -158,6 +159,8 @@ def _pairs(
     """Cells to the right and below of each, where both show something."""
     number = np.where(seen, np.cumsum(seen).reshape(seen.shape) - 1, -1)
     pairs, same = [], []
+    here: Any
+    there: Any
     for k, reach in enumerate(REACHES):
         for row, (here, there) in enumerate(((np.s_[:, :-reach], np.s_[:, reach:]), (np.s_[:-reach], np.s_[reach:]))):
             both = (number[here] >= 0) & (number[there] >= 0)

@@ -6,7 +6,7 @@ variants have them. Names of tensors are this module's own; ``neurok_lab.train.v
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
@@ -14,7 +14,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 
-class Stage(NamedTuple):
+@dataclass(frozen=True)
+class Stage:
     """Bottlenecks of one size in a row; the first one may halve the picture."""
 
     count: int
