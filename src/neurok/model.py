@@ -25,8 +25,8 @@ from neurok.core.mesh import UpAxis
 from neurok.core.select import select_region
 from neurok.errors import NeurokError, check_choice, counted
 from neurok.geometry.operators import face_areas
-from neurok.inference.mass import AS_ESTIMATED, MassEstimate, Weighing, estimate_mass, scaled
-from neurok.inference.materials import IN_FILE, Proposals, propose, soft_share
+from neurok.inference.mass import AS_ESTIMATED, MassEstimate, Weighing, estimate_mass, is_solid, scaled
+from neurok.inference.materials import BY_HAND, IN_FILE, Proposals, propose, soft_share
 from neurok.inference.plan import Method, PlanStudy, find_prior, study
 from neurok.inference.prior import condition_on_contacts
 from neurok.kinematics import ArticulatedSpace, KinematicSpace, LinearSpace
@@ -154,9 +154,10 @@ class Model:
         field, known = self.materials.field, library()
         usual = [known[m.name].material.density if m.name in known else np.nan for m in field.materials]
         stated = ~np.isclose(field.density, np.array(usual)[field.ids])
-        if self.asset.materials is not None and self.materials_file is None:
-            for item in self.materials.items:
-                stated[item.region.vertices] |= item.reason == IN_FILE
+        in_file = self.asset.materials is not None and self.materials_file is None
+        for item in self.materials.items:
+            named = item.reason == BY_HAND and is_solid(item.material)  # jelly is jelly all through, steel is sheets
+            stated[item.region.vertices] |= named or (in_file and item.reason == IN_FILE)
         return estimate_mass(self.mesh, field, self.materials.identity, stated, self.weighing)
 
     def field_on(self, mesh: Mesh) -> MaterialField:
@@ -200,6 +201,12 @@ class Model:
         sheets = np.array(textile)[field.ids[self.mesh.faces[:, 0]]]
         areas = face_areas(self.mesh.vertices, self.mesh.faces)
         return "thin" if float(areas[sheets].sum()) > 0.5 * float(areas.sum()) else "soft"
+
+    @cached_property
+    def yields(self) -> bool:
+        """Whether anything of it deforms: more than a detail is soft, or somebody named a soft material."""
+        known = [item.material for item in self.materials.items if item.is_known] + list(self.given_materials.values())
+        return self.matter != "hard" or any(material.is_soft for material in known)
 
     # How it moves.
 

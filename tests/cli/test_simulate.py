@@ -68,8 +68,9 @@ def run(capsys, *args):
 
 def test_a_pushed_door_opens_and_the_report_says_how(gate, tmp_path, capsys):
     figures = run(
-        capsys, gate, "--push", "door/right:0,0,-9", "--gravity", "0", "--seconds", "0.5", "--out", tmp_path / "a.npz"
-    )
+        capsys, gate, "--push", "door/right:0,0,-9", "--gravity", "0", "--seconds", "0.5", "--out", tmp_path / "a.npz",
+        "--density", "600",
+    )  # fmt: skip
     assert set(figures) >= REPORT
     assert (figures["status"], figures["frames"], figures["dof"]) == ("ok", 13, 1)
     assert figures["mass"] == pytest.approx(30.0)

@@ -7,7 +7,7 @@ import pytest
 
 from neurok.core import Material, MaterialField, Mesh
 from neurok.errors import NeurokError
-from neurok.kinematics.elastic import ElasticSpaceConfig, elastic_space, still_beside
+from neurok.kinematics.elastic import ElasticSpaceConfig, elastic_space, joined_parts
 from neurok.kinematics.elastic_modes import elastic_modes
 from neurok.kinematics.lattice import CORNERS, Lattice, LatticeConfig, brick_stiffness
 from neurok.kinematics.screws import Reduction, ScrewSpace
@@ -204,7 +204,7 @@ def test_a_part_bends_while_all_else_stands_still():
         np.concatenate([part.rest.faces, other.faces + part.rest.vertex_count]),
     )
     mine = np.arange(mesh.vertex_count) < part.rest.vertex_count
-    whole = still_beside(mesh, [(part, mine)])
+    whole = joined_parts(mesh, [(part, mine)])
     q = 0.5 * np.minimum(part.reach, 1.0) * np.array([1.0, -1.0, 0.5, 0.2])
     found = decode(whole, q)
     np.testing.assert_allclose(found[mine], decode(part, q), atol=1e-9)

@@ -7,7 +7,7 @@ import pytest
 
 from neurok.core import Material, MaterialField, Mesh
 from neurok.geometry.topology import unique_edges
-from neurok.kinematics.elastic import ElasticSpaceConfig, elastic_space, still_beside
+from neurok.kinematics.elastic import ElasticSpaceConfig, elastic_space, joined_parts
 from neurok.kinematics.elastic_modes import elastic_modes
 from neurok.kinematics.lattice import Lattice, LatticeConfig, thin_strength
 from neurok.kinematics.space import decode
@@ -75,7 +75,7 @@ def test_limits_of_parts_stand_side_by_side(arch):
     space, _ = arch
     mesh = joined(shapes.Shape(space.rest.vertices, space.rest.faces), shapes.box((0.1, 0.1, 0.1), (2.0, 0.0, 0.0)))
     mine = np.arange(mesh.vertex_count) < space.rest.vertex_count
-    whole = still_beside(mesh, [(space, mine)])
+    whole = joined_parts(mesh, [(space, mine)])
     q = border(space)
     np.testing.assert_allclose(whole.strain_limits.lengths(q), space.strain_limits.lengths(q))
     wider = space.strain_limits.beside(2, 1)
@@ -140,10 +140,10 @@ def test_modes_of_foam_on_wood_are_modes_and_no_rigid_motions():
     np.testing.assert_allclose(momenta, 0.0, atol=1e-6 * np.sqrt(mass.sum()))
 
 
-def test_a_coarse_beam_reaches_no_farther_than_it_is_long():
+def test_a_coarse_beam_reaches_no_farther_than_a_quarter_turn():
     made = shapes.box((1.0, 0.01, 0.01))
     mesh = Mesh(made.vertices, made.faces)
     held = np.flatnonzero(mesh.vertices[:, 0] < -0.49)
     space = elastic_space(mesh, MaterialField.uniform(RUBBER, 8), np.full(12, 0.01), held)
     for q in np.diag(space.reach):
-        assert np.linalg.norm(space.positions(q) - mesh.vertices, axis=1).max() < 1.5 * mesh.size
+        assert np.linalg.norm(space.positions(q) - mesh.vertices, axis=1).max() < 1.6 * mesh.size

@@ -160,3 +160,21 @@ def test_weights_come_back_from_a_file(tmp_path, grouper, other, clouds):
     again = load_model(tmp_path / "pieces.safetensors", "pieces")
     assert again.calibration == calibrated.calibration
     assert np.allclose(piece_odds(again, clouds).moves, piece_odds(calibrated, clouds).moves, atol=0.02)
+
+
+def test_bodies_of_copies_are_put_together_alike():
+    """Two upper doors with a handle each are two bodies; the lower ones, taken for one and without a handle, are so
+    too."""
+    areas = np.array([5.0, 1.0, 1.0, 1.0, 1.0, 0.1, 0.1, 0.1, 0.1])
+    copies = np.array([0, 1, 1, 1, 1, 5, 5, 5, 5])
+    doors = [(-0.2, 0.2), (0.2, 0.2), (-0.2, -0.2), (0.2, -0.2)]
+    handles = [(0.1 * np.sign(x) * 0.5, y) for x, y in doors]
+    centers = np.array([(0.0, 0.0, 0.0), *((x, y, 0.3) for x, y in (*doors, *handles))])
+    found = pieces_predict.share_among_copies([[1, 5], [2, 6], [3, 4, 7]], areas, copies, centers)
+    assert sorted(map(sorted, found)) == [[1, 5], [2, 6], [3, 7], [4, 8]]
+
+
+def test_a_body_of_two_copies_stays_one_where_no_other_has_a_single_one():
+    areas, copies = np.array([5.0, 1.0, 1.0]), np.array([0, 1, 1])
+    centers = np.array([(0.0, 0.0, 0.0), (0.2, 0.0, 0.3), (-0.2, 0.0, 0.3)])
+    assert pieces_predict.share_among_copies([[1, 2]], areas, copies, centers) == [[1, 2]]

@@ -221,7 +221,7 @@ def test_what_is_hard_and_has_no_joint_is_bent_only_when_that_is_asked_for():
 
 
 def scanned_laptop(angle: float) -> Mesh:
-    """One closed piece without names, as a scanner makes it: base and lid run into each other at the hinge."""
+    """Base and lid as closed surfaces of small even triangles without names, as a scan is meshed anew."""
     turn = axis_angle_matrix(np.array([1.0, 0.0, 0.0]), np.radians(-angle))
     hinge = np.array([0.0, 0.02, -0.11])
 

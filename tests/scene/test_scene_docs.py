@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from neurok.cli.flags import MassFlags
 from neurok.cli.simulate import LoadFlags, MatterFlags, Simulate, SteppingFlags
 from neurok.core import Mesh
 from neurok.dynamics.body import Body
@@ -31,9 +32,9 @@ def test_the_scene_of_the_page_is_a_scene(tmp_path):
 
 
 def test_every_flag_and_key_is_on_the_page_and_no_other():
-    groups = (Simulate, LoadFlags, MatterFlags, SteppingFlags)
+    groups = (Simulate, LoadFlags, MatterFlags, SteppingFlags, MassFlags)
     flags = {field.name.replace("_", "-") for group in groups for field in fields(group)}
-    flags -= {"object", "exit-code", "loads", "matter", "stepping"}
+    flags -= {"object", "exit-code", "loads", "matter", "stepping", "weighing"}
     assert set(re.findall(r"--([a-z-]+[a-z])", TEXT)) == flags
     for noun in (nouns.Scene, nouns.SceneObject, nouns.SceneWorld, nouns.SceneGround):
         for field in fields(noun):

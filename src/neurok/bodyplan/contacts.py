@@ -362,9 +362,7 @@ def find_tree(contacts: ContactGraph, up: Float[np.ndarray, "3"], base: int | No
     return tuple(-1 if part == root else root if above < 0 else int(above) for part, above in enumerate(parents))
 
 
-def find_base(
-    contacts: ContactGraph, up: Float[np.ndarray, "3"], moves: Float[np.ndarray, " P"] | None = None
-) -> int:
+def find_base(contacts: ContactGraph, up: Float[np.ndarray, "3"], moves: Float[np.ndarray, " P"] | None = None) -> int:
     """The part that stays: large, in contact with many, standing on the ground, and unlikely to move by ``moves``, the
     log-odds that each part does, if they are known."""
     merits = np.full(len(contacts.samples), -np.inf)

@@ -226,8 +226,7 @@ class Mover:
         ways = moves / np.maximum(speed, 1e-12)[..., None]
         out = np.zeros((len(axes), 2))
         for side, sign in enumerate((1.0, -1.0)):
-            starts = places + sign * FORGIVEN_DEPTH * ways
-            seen = self.rest_surface.is_ahead(starts.reshape(-1, 3), sign * ways.reshape(-1, 3)).reshape(speed.shape)
+            seen = self.rest_surface.is_ahead(places.reshape(-1, 3), sign * ways.reshape(-1, 3)).reshape(speed.shape)
             out[:, side] = 1.0 - (seen * speed).sum(axis=1) / np.maximum(speed.sum(axis=1), 1e-12)
         return out
 
@@ -351,9 +350,9 @@ class CrossingSurface:
         return np.asarray(self.scene.run(starts, ways, np.ones(len(starts), np.float32), query="INTERSECT"))
 
     def is_ahead(self, places: Float[np.ndarray, "N 3"], ways: Float[np.ndarray, "N 3"]) -> Bool[np.ndarray, " N"]:
-        """Whether the surface lies ahead of each place, however far."""
-        length = np.maximum(np.linalg.norm(ways, axis=-1, keepdims=True), 1e-30)
-        return self.first_hit(places, FAR * ways / length) >= 0
+        """Whether the surface lies ahead of each place, however far, but for what touches it."""
+        ways = ways / np.maximum(np.linalg.norm(ways, axis=-1, keepdims=True), 1e-30)
+        return self.first_hit(places + FORGIVEN_DEPTH * ways, FAR * ways) >= 0
 
     def pierced_by(self, other: CrossingSurface) -> Bool[np.ndarray, " F"]:
         """Faces that pass through faces of another surface."""

@@ -12,6 +12,7 @@ import numpy as np
 import tyro
 
 from neurok.bodyplan.hypothesis import Hypothesis
+from neurok.bodyplan.plan import connected_pieces
 from neurok.cli.flags import ForceFlag, JsonFlag, NodesFlag, OutFlag, PhysicsFlags, PlanFlag, UnitFlag, UpFlag, arg
 from neurok.cli.outputs import (
     PICTURES,
@@ -92,6 +93,7 @@ class Articulate(Command):
         if self.plan is None and self.weld_below is not None:
             plan = plan.above(self.weld_below)
         figures = {**_figures(self.input, method, plan, search, seconds), "parts_from": plan.origin}
+        figures["pieces"] = int(connected_pieces(model.mesh).max()) + 1
         made = self.physics.scaled(model.jointed(plan))
         boned = model.boned(plan)
         boned = boned and self.physics.scaled(boned)
@@ -174,7 +176,6 @@ def _figures(source: str, method: str, plan: BodyPlan, search: Search | None, se
         "input": source,
         "method": method,
         "parts": list(names),
-        "pieces": int(plan.face_pieces.max()) + 1,
         "bases": [body.name for body in plan.bodies if body.parent < 0],
         "joints": joints,
         "possible": [

@@ -116,8 +116,8 @@ class Render(Command):
     def _check_page(self) -> None:
         """A page is turned by its reader, so what a camera needs is refused."""
         plain = Render(self.input, self.out)
-        names = ("sheet", "size", "view", "flat", "parts", "fps")
-        given = [name for name in names if getattr(self, name) != getattr(plain, name)]
+        given = [name for name in ("sheet", "size", "view", "fps") if getattr(self, name) != getattr(plain, name)]
+        given += [name for name in ("flat", "parts") if getattr(self.shading, name)]
         if given:
             raise NeurokError(f"--{given[0]} does not apply to an interactive page (.html); leave it out.")
 

@@ -16,7 +16,7 @@ from neurok.dynamics.masses import face_thickness
 from neurok.geometry.operators import closed_components
 from neurok.geometry.topology import face_components
 from neurok.kinematics.articulated import ArticulatedSpace
-from neurok.kinematics.elastic import ELASTIC_SPACE, ElasticSpace, ElasticSpaceConfig, elastic_space, still_beside
+from neurok.kinematics.elastic import ELASTIC_SPACE, ElasticSpace, ElasticSpaceConfig, elastic_space, joined_parts
 from neurok.kinematics.mixed import MixedSpace
 
 TEXTILE = ("fabric", "leather")
@@ -145,7 +145,7 @@ def _soft_parts(
             spaces.append((space, mine))
     if not spaces:
         return body if bends is None else replace(body, space=ArticulatedSpace(joints))
-    return replace(body, space=MixedSpace(joints, still_beside(mesh, spaces)))
+    return replace(body, space=MixedSpace(joints, joined_parts(mesh, spaces)))
 
 
 def _part_space(
@@ -163,14 +163,18 @@ def _part_space(
     alone = Mesh(mesh.vertices[vertices], index[mesh.faces[faces]], unit=mesh.unit, up=mesh.up)
     gaps: Float[np.ndarray, " n"] = cKDTree(mesh.vertices[~mine]).query(alone.vertices)[0]
     held = np.flatnonzero(gaps <= max(config.seam * mesh.size, float(gaps.min()) * 1.01))
-    stuff, thickness, membrane = as_built(body).take(vertices), face_thickness(body)[faces], membrane_stiffness(body)
+    materials, thickness, membrane = (
+        as_built(body).take(vertices),
+        face_thickness(body)[faces],
+        membrane_stiffness(body),
+    )
     return elastic_space(
         alone,
-        stuff,
+        materials,
         thickness,
         held,
         membrane=membrane[faces],
         hard=~soft[vertices],
-        most_sag=most_sag(stuff),
+        most_sag=most_sag(materials),
         config=config.space,
     )

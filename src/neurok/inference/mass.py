@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Bool
+from jaxtyping import Bool, Float
 
 from neurok.core import Material, MaterialField, Mesh
 from neurok.core.material import DENSITY_RANGE, SHEET_SHARE
@@ -188,6 +188,11 @@ def _walled(
     return replace(field, values={**field.values, "density": density}), bool((filled < 1.0).any())
 
 
+def is_solid(material: Material) -> bool:
+    """Whether closed things of a material are filled with it by nature."""
+    return math.isinf(_wall(material, AS_ESTIMATED))
+
+
 def _wall(material: Material, weighing: Weighing) -> float:
     """Usual wall of closed things of a material [m]; infinite where they are solid by nature."""
     family = _family(material)
@@ -205,21 +210,29 @@ def _family(material: Material) -> str:
 
 def _usual(mesh: Mesh, field: MaterialField, identity: Identity | None) -> tuple[tuple[float, float], str] | None:
     """What such things weigh, 5th and 95th percentile [kg], and what they are; nothing for sheets."""
-    points = mesh.vertices[np.unique(mesh.faces)] * mesh.unit
-    extents = np.ptp(points, axis=0)
-    _, _, axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
-    turned = np.ptp(points @ axes.T, axis=0)
-    extents = turned if len(turned) == 3 and turned.prod() < extents.prod() else extents
+    extents = _box(mesh.vertices[np.unique(mesh.faces)] * mesh.unit)
     sheet = np.nanmin(field.thickness) if np.isfinite(field.thickness).any() else 0.0
     if extents.min() <= max(FLAT * sheet, 1e-6):
         return None
     box = float(extents.prod())
+    if identity is not None and identity.thing.form != "hollow":  # what fills it is not between its pieces
+        piece = face_components(mesh.vertices, mesh.faces, mesh.face_parts)
+        each = (mesh.vertices[np.unique(mesh.faces[piece == one])] * mesh.unit for one in range(int(piece.max()) + 1))
+        box = min(box, float(sum(_box(points).prod() for points in each)))
     if identity is not None:
         factor = _by_size(identity.thing, float(extents.max())) * _by_material(identity.thing, mesh, field)
         low, high = factor * identity.thing.bulk[0], factor * identity.thing.bulk[1]
         return (low * box, high * box), f"{identity.thing.name} ('{identity.word}')"
     low, high = _class_bulk(mesh, field, float(extents.max()))
     return (low * box, high * box), "a thing of its material and size"
+
+
+def _box(points: Float[np.ndarray, "N 3"]) -> Float[np.ndarray, " 3"]:
+    """Sides of the smaller one of two boxes: along the axes, and along the principal directions."""
+    extents = np.ptp(points, axis=0)
+    _, _, axes = np.linalg.svd(points - points.mean(axis=0), full_matrices=False)
+    turned = np.ptp(points @ axes.T, axis=0)
+    return turned if len(turned) == 3 and turned.prod() < extents.prod() else extents
 
 
 def _by_size(thing: Thing, longest: float) -> float:

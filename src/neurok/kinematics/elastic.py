@@ -120,7 +120,7 @@ class ElasticSpace(ScrewSpace):
 
 def elastic_space(
     mesh: Mesh,
-    stuff: MaterialField,
+    materials: MaterialField,
     thickness: Float[np.ndarray, " F"],
     fixed: Int[np.ndarray, " n"] | None = None,
     bends: KinematicSpace | None = None,
@@ -134,7 +134,7 @@ def elastic_space(
 
     Args:
         mesh: The object at rest.
-        stuff: Material of each vertex.
+        materials: Material of each vertex.
         thickness: Of sheets, for each face, in mesh units.
         fixed: Vertices that stay where they are; without any the object floats.
         bends: Learned poses whose directions join the modes.
@@ -143,18 +143,18 @@ def elastic_space(
         most_sag: Share of its size by which its own weight deforms it at most; all of it is stiffer if it must be.
         config: Numbers of modes and handles.
     """
-    lattice = Lattice.of(mesh, stuff, thickness, membrane, config.lattice)
-    held = np.zeros(len(lattice.nodes), dtype=bool)
+    lattice = Lattice.of(mesh, materials, thickness, membrane, config.lattice)
+    clamped = np.zeros(len(lattice.nodes), dtype=bool)
     if fixed is not None and len(fixed):
-        held = lattice.near(_held_points(mesh, fixed, lattice))
+        clamped = lattice.near(_clamped_points(mesh, fixed, lattice))
     extra = None if bends is None else _learned_fields(mesh, bends, lattice)
-    modes = elastic_modes(lattice, held, config.modes, extra, config.spectrum)
+    modes = elastic_modes(lattice, clamped, config.modes, extra, config.spectrum)
     least = STANDARD_GRAVITY / (most_sag * mesh.size * mesh.unit)
     modes = replace(modes, values=modes.values * max(1.0, least / max(float(modes.values[0]), 1e-300)))
     return _carried(mesh, lattice, modes, np.zeros(mesh.vertex_count, dtype=bool) if hard is None else hard, config)
 
 
-def still_beside(mesh: Mesh, parts: list[tuple[ElasticSpace, Bool[np.ndarray, " V"]]]) -> ElasticSpace:
+def joined_parts(mesh: Mesh, parts: list[tuple[ElasticSpace, Bool[np.ndarray, " V"]]]) -> ElasticSpace:
     """The elastic spaces of some parts as one space of the whole mesh, in which all else stands still."""
     from scipy.linalg import block_diag
 
@@ -202,7 +202,7 @@ def _joined_limits(spaces: list[ElasticSpace]) -> StrainLimits | None:
     return StrainLimits(*(np.concatenate(column) for column in columns))
 
 
-def _held_points(mesh: Mesh, fixed: Int[np.ndarray, " n"], lattice: Lattice) -> Float[np.ndarray, "m 3"]:
+def _clamped_points(mesh: Mesh, fixed: Int[np.ndarray, " n"], lattice: Lattice) -> Float[np.ndarray, "m 3"]:
     """Fixed vertices, and points of the edges and faces between them, closer together than cells are wide."""
     mask = np.zeros(mesh.vertex_count, dtype=bool)
     mask[fixed] = True
@@ -380,9 +380,9 @@ def _twists(
     flat = design.reshape(3 * nodes, 6 * count) * unit
     root = np.sqrt(np.repeat(lattice.node_masses, 3))
     flat = flat * root[:, None]
-    wish = (modes.fields.reshape(len(modes.fields), -1) * root).T
+    wanted = (modes.fields.reshape(len(modes.fields), -1) * root).T
     gram = flat.T @ flat
     pull = ridge * np.diagonal(gram).mean() * np.eye(len(gram))
-    found = np.linalg.solve(gram + pull, flat.T @ wish)
-    missed = np.linalg.norm(wish - flat @ found, axis=0) / np.maximum(np.linalg.norm(wish, axis=0), 1e-300)
+    found = np.linalg.solve(gram + pull, flat.T @ wanted)
+    missed = np.linalg.norm(wanted - flat @ found, axis=0) / np.maximum(np.linalg.norm(wanted, axis=0), 1e-300)
     return (found * unit[:, None]).reshape(count, 6, -1), float(missed.mean())

@@ -55,7 +55,7 @@ class ElasticModes:
 
 def elastic_modes(
     lattice: Lattice,
-    held: Bool[np.ndarray, " N"],
+    clamped: Bool[np.ndarray, " N"],
     count: int,
     extra: Float[np.ndarray, "E N 3"] | None = None,
     config: ModesConfig = MODES,
@@ -64,7 +64,7 @@ def elastic_modes(
 
     Args:
         lattice: Stiffness and mass.
-        held: Nodes that do not move.
+        clamped: Nodes that do not move.
         count: Number of modes.
         extra: Motions of the nodes that shall be possible; what is rough in them is smoothed by the material.
         config: When a motion is new or rough.
@@ -72,7 +72,7 @@ def elastic_modes(
     from scipy.sparse import diags
     from scipy.sparse.linalg import LinearOperator, eigsh, splu
 
-    free = np.repeat(~held, 3)
+    free = np.repeat(~clamped, 3)
     if free.sum() < 12:
         raise NeurokError("Nearly everything is pinned, so nothing can bend; pin fewer vertices.")
     mass = np.repeat(lattice.node_masses, 3)[free]
@@ -87,7 +87,7 @@ def elastic_modes(
         options={"SymmetricMode": True},
     )
     size = len(mass)
-    floats = not held.any()
+    floats = not clamped.any()
     wanted = min(count + (6 + config.spare if floats else 0), size - 2)
     inverse = LinearOperator((size, size), matvec=solver.solve, dtype=np.float64)
     start = np.random.default_rng(0).normal(size=size)

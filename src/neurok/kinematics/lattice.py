@@ -101,7 +101,7 @@ class Lattice:
     @staticmethod
     def of(
         mesh: Mesh,
-        stuff: MaterialField,
+        materials: MaterialField,
         thickness: Float[np.ndarray, " F"],
         membrane: Float[np.ndarray, " F"] | None = None,
         config: LatticeConfig = LATTICE,
@@ -110,12 +110,12 @@ class Lattice:
 
         Args:
             mesh: Closed pieces, and open ones with small holes, are filled; other open ones are sheets.
-            stuff: Material of each vertex.
+            materials: Material of each vertex.
             thickness: Of the sheet that each face is, where it is one, in mesh units.
             membrane: E t of the sheet in each face, which resists being stretched in its plane [N/m].
             config: How finely.
         """
-        filling = _Filling(mesh, stuff, thickness, membrane, config)
+        filling = _Filling(mesh, materials, thickness, membrane, config)
         count = 16
         for _ in range(8):
             grid = filling.grid(count)
@@ -125,7 +125,7 @@ class Lattice:
             if config.cells <= full <= config.most_cells or better == count:
                 break
             count = better
-        return grid.lattice(stuff, config)
+        return grid.lattice(materials, config)
 
     @cached_property
     def _numbers(self) -> tuple[Float[np.ndarray, "N 3"], Int[np.ndarray, "C 8"]]:
@@ -210,12 +210,12 @@ class _Grid:
     membranes: Float[np.ndarray, "X Y Z 6 6"] | None
     """Of the sheets in each cell [J]."""
 
-    def _young(self, stuff: MaterialField, flat: Int[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+    def _young(self, materials: MaterialField, flat: Int[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
         """Of the bricks of some cells [Pa]."""
         strength, nearest, least = (grid.reshape(-1)[flat] for grid in (self.strength, self.nearest, self.least))
-        return np.maximum(stuff.young[nearest] * strength, least)
+        return np.maximum(materials.young[nearest] * strength, least)
 
-    def lattice(self, stuff: MaterialField, config: LatticeConfig) -> Lattice:
+    def lattice(self, materials: MaterialField, config: LatticeConfig) -> Lattice:
         tied = _tied(self.fill > 0)
         cells = np.argwhere(tied)
         i, j, k = cells.T
@@ -232,23 +232,23 @@ class _Grid:
         vertex, volume = self.nearest[a, b, c], float(np.prod(self.sides))
         mine = np.ravel_multi_index((a, b, c), self.fill.shape)
         below = self.support.reshape(-1)[mine]
-        young = self._young(stuff, mine)
-        young = np.where(below != mine, np.maximum(young, config.crumb * self._young(stuff, below)), young)
+        young = self._young(materials, mine)
+        young = np.where(below != mine, np.maximum(young, config.crumb * self._young(materials, below)), young)
         share = np.where(real, self.fill[a, b, c], config.filler)
         extent = float((np.ptp(cells, axis=0) * self.sides).max())
-        least = config.floppy * STANDARD_GRAVITY * extent**3 * stuff.density[vertex] / volume ** (2 / 3)
+        least = config.floppy * STANDARD_GRAVITY * extent**3 * materials.density[vertex] / volume ** (2 / 3)
         least = least * np.maximum(share, config.thinnest)
         young = np.where(self.strength[a, b, c] < config.weak, np.maximum(young, least), young)
         young = np.minimum(young, config.contrast * young.min())
-        poisson = np.round(stuff.poisson[vertex] / config.poisson_step) * config.poisson_step
+        poisson = np.round(materials.poisson[vertex] / config.poisson_step) * config.poisson_step
         return Lattice(
             self.low,
             self.sides,
             cells,
             young,
             np.clip(poisson, -0.9, 0.5 - 0.4 * config.poisson_step),
-            stuff.density[vertex] * volume * share,
-            stuff.damping_ratio[vertex],
+            materials.density[vertex] * volume * share,
+            materials.damping_ratio[vertex],
             vertex,
             None if self.membranes is None else self.membranes[i, j, k],
         )
@@ -260,7 +260,7 @@ class _Filling:
     def __init__(
         self,
         mesh: Mesh,
-        stuff: MaterialField,
+        materials: MaterialField,
         thickness: Float[np.ndarray, " F"],
         membrane: Float[np.ndarray, " F"] | None,
         config: LatticeConfig,
@@ -279,10 +279,10 @@ class _Filling:
         behind = np.abs(np.bincount(piece, solids)) / np.maximum(np.bincount(piece, areas), 1e-300)
         full = closed & (behind[piece] > config.hollow * mesh.size * mesh.unit)
         self.thickness = np.where(full, behind[piece], np.asarray(thickness, dtype=np.float64) * mesh.unit)
-        self.young = stuff.young[mesh.faces[:, 0]]
+        self.young = materials.young[mesh.faces[:, 0]]
         self.membranes = None
         if membrane is not None and membrane.any():
-            poisson = stuff.poisson[mesh.faces[:, 0]]
+            poisson = materials.poisson[mesh.faces[:, 0]]
             self.membranes = (membrane * areas)[:, None, None] * _plane_laws(self.vertices[mesh.faces], poisson)
 
     def grid(self, count: int) -> _Grid:

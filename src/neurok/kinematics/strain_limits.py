@@ -73,8 +73,9 @@ class StrainConfig:
     """Edges that are longer than this many distances of neighbouring handles bend with several of them, which is no
     strain."""
 
-    largest_shift: float = 1.0
-    """Of a handle [sizes of the object]: where a coarse mesh shows no strain, nothing goes farther than it is long."""
+    largest_shift: float = np.pi / 2
+    """Of a handle [sizes of the object], along its way: a quarter turn about the other end, as of what hangs. It binds
+    where a coarse mesh shows no strain."""
 
     shared: float = 0.05
     """Handles are neighbours where a place follows both to at least this share."""

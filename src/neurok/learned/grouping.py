@@ -185,7 +185,7 @@ def share_among_copies(
         votes: dict[tuple[int, ...], int] = {}
         for seed in known:
             column = int(np.flatnonzero(seeds == seed)[0])
-            for key in {_place(copies[p], offsets[p, column]) for p in single[seed] if p != seed}:
+            for key in {_place(int(copies[p]), offsets[p, column]) for p in single[seed] if p != seed}:
                 votes[key] = votes.get(key, 0) + 1
         broken = {int(owner[seed]) for seed in seeds if owner[seed] != seed}
         for piece in range(len(copies)):
@@ -193,7 +193,7 @@ def share_among_copies(
                 owner[piece] = piece if owner[piece] >= 0 else -1
                 continue
             order = np.argsort(np.linalg.norm(offsets[piece], axis=1), kind="stable")
-            told = [k for k in order if 2 * votes.get(_place(copies[piece], offsets[piece, k]), 0) >= len(known)]
+            told = [k for k in order if 2 * votes.get(_place(int(copies[piece]), offsets[piece, k]), 0) >= len(known)]
             if told and (owner[piece] in (-1, piece) or copies[owner[piece]] == kind):
                 owner[piece] = seeds[told[0]]
             elif int(owner[piece]) in broken:
@@ -203,7 +203,7 @@ def share_among_copies(
 
 def _place(copy: int, offset: Float[np.ndarray, "3"]) -> tuple[int, ...]:
     """Which shape stands where."""
-    return (int(copy), *np.round(offset / SAME_OFFSET).astype(int).tolist())
+    return (copy, *np.round(offset / SAME_OFFSET).astype(int).tolist())
 
 
 def linked_clusters(affinity: Float[np.ndarray, "P P"], pieces: Int[np.ndarray, " M"], least: float) -> list[list[int]]:

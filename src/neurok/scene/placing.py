@@ -67,11 +67,11 @@ class PlacedObject:
     mass: float
 
     @staticmethod
-    def of(scene: Scene, index: int, body: Body) -> PlacedObject:
-        """Place a body: where it stands, whether it deforms, and how it starts."""
+    def of(scene: Scene, index: int, body: Body, yields: bool = True) -> PlacedObject:
+        """Place a body: where it stands, how it deforms if anything of it ``yields``, and how it starts."""
         entry = scene.objects[index]
         body = replace(body, free=_is_free(scene, entry))
-        if scene.engine != "particles":
+        if scene.engine != "particles" and (yields or entry.space == "elastic"):
             body = _softened(body, entry)
         mechanics = mechanics_of(body)
         body = replace(body, condition=Condition(_start(scene, index, body, mechanics)))

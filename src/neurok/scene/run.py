@@ -271,7 +271,11 @@ def prepare_scene(
     bare: list[Body] = collect(problems, bodied, range(len(models)))
     say_all(problems)
     scene = _acted(scene, names, bare)
-    placed: list[PlacedObject] = collect(problems, lambda k: PlacedObject.of(scene, k, bare[k]), range(len(models)))
+
+    def placed_at(k: int) -> PlacedObject:
+        return PlacedObject.of(scene, k, bare[k], models[k].yields)
+
+    placed: list[PlacedObject] = collect(problems, placed_at, range(len(models)))
     say_all(problems)
     rigid = scene.engine != "particles"
     if rigid and all(thing.body.poses.dim == 0 and not thing.body.free for thing in placed):

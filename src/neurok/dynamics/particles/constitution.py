@@ -64,29 +64,29 @@ LOOSE = ("sand", "fluid")
 """Kinds whose particles part from each other."""
 
 
-def stiff_solids(stuff: MaterialField, size: float, stiffest: float | None = None) -> Bool[np.ndarray, " n"]:
+def stiff_solids(materials: MaterialField, size: float, stiffest: float | None = None) -> Bool[np.ndarray, " n"]:
     """Which points of solids are rigid; ``size`` is the object's [m]."""
-    speed2 = stuff.young / stuff.density
-    stiff = (stiffest is None) & ((speed2 > STANDARD_GRAVITY * size / VISIBLE_SAG) | ~stuff.is_soft)
-    return np.asarray((stiff & ~np.isin(stuff.kind, LOOSE)) | (stuff.kind == "rigid"))
+    speed2 = materials.young / materials.density
+    stiff = (stiffest is None) & ((speed2 > STANDARD_GRAVITY * size / VISIBLE_SAG) | ~materials.is_soft)
+    return np.asarray((stiff & ~np.isin(materials.kind, LOOSE)) | (materials.kind == "rigid"))
 
 
 def stiff_sheets(
-    stuff: MaterialField, thickness: Float[np.ndarray, " n"], size: Float[np.ndarray, " n"]
+    materials: MaterialField, thickness: Float[np.ndarray, " n"], size: Float[np.ndarray, " n"]
 ) -> Bool[np.ndarray, " n"]:
     """Which points of sheets are rigid; ``size`` and ``thickness`` of what each is in [m]."""
     slender = (size / np.maximum(thickness, 1e-300)) ** 2
-    sag = 1.5 * STANDARD_GRAVITY * size * stuff.density / stuff.young * slender
-    return np.asarray((sag < FLOPPY_SAG) | ~stuff.is_soft | np.isin(stuff.kind, LOOSE))
+    sag = 1.5 * STANDARD_GRAVITY * size * materials.density / materials.young * slender
+    return np.asarray((sag < FLOPPY_SAG) | ~materials.is_soft | np.isin(materials.kind, LOOSE))
 
 
-def plane_young(stuff: MaterialField, size: float, stretch: float) -> Float[np.ndarray, " n"]:
+def plane_young(materials: MaterialField, size: float, stretch: float) -> Float[np.ndarray, " n"]:
     """Young's modulus of sheets in their plane [Pa]: as much as keeps their own weight from stretching them visibly."""
-    return np.minimum(stuff.young, STANDARD_GRAVITY * size * stuff.density / stretch)
+    return np.minimum(materials.young, STANDARD_GRAVITY * size * materials.density / stretch)
 
 
 def material_parameters(
-    stuff: MaterialField,
+    materials: MaterialField,
     fill: Int[np.ndarray, " P"],
     rigid: Bool[np.ndarray, " P"],
     size: float,
@@ -94,14 +94,14 @@ def material_parameters(
     cell: float,
     stiffest: float | None = None,
 ) -> tuple[dict[str, np.ndarray], Float[np.ndarray, " P"]]:
-    """Law and constants of particles made of ``stuff``, by their names in `ParticleSet`, and the rate at which motion
-    within the body dies away [1/s], the damping of its lowest mode.
+    """Law and constants of particles, by their names in `ParticleSet`, and the rate at which motion within the body
+    dies away [1/s], the damping of its lowest mode.
 
     They are in an object of this ``size``, on cells of this width [m].
     ``depth`` is three times the volume by the area of the piece that each is in [m].
     """
-    kind, density = stuff.kind, stuff.density
-    yields = ~np.isnan(stuff.yield_stress)
+    kind, density = materials.kind, materials.density
+    yields = ~np.isnan(materials.yield_stress)
     law = np.full(len(kind), int(Law.ELASTIC))
     law[np.isin(kind, ("metal", "plasticine")) & yields] = Law.METAL
     law[(kind == "foam") & yields] = Law.FOAM
@@ -111,21 +111,21 @@ def material_parameters(
     law[rigid] = Law.RIGID
     enough = density * STANDARD_GRAVITY * size / VISIBLE_SAG
     most = enough if stiffest is None else np.where(kind == "sand", enough, stiffest)
-    young = np.minimum(stuff.young, most)
+    young = np.minimum(materials.young, most)
     fall2 = 2.0 * STANDARD_GRAVITY * size
     young = np.where(law == Law.FLUID, density * FLUID_SPEED**2 * fall2, young)
-    poisson = np.clip(stuff.poisson, -0.9, POISSON)
-    strength = np.where(yields, stuff.yield_stress, np.float32(3e38).item())
-    strength = np.where(young < stuff.young, np.minimum(strength, CLAMPED_YIELD * young), strength)
+    poisson = np.clip(materials.poisson, -0.9, POISSON)
+    strength = np.where(yields, materials.yield_stress, np.float32(3e38).item())
+    strength = np.where(young < materials.young, np.minimum(strength, CLAMPED_YIELD * young), strength)
     speed = np.sqrt(young / density)
-    viscosity = np.where(law == Law.ELASTIC, _viscosity(stuff, young, depth, cell), 0.0)
+    viscosity = np.where(law == Law.ELASTIC, _viscosity(materials, young, depth, cell), 0.0)
     viscosity = np.where(law == Law.FLUID, FLUID_VISCOSITY, viscosity)
     viscosity = np.where(law == Law.FOAM, FOAM_TIME * young, viscosity)
     held = np.isin(law, (Law.ELASTIC, Law.METAL, Law.FOAM))
     swing = np.where(law == Law.SHEET, math.sqrt(STANDARD_GRAVITY / size), 0.0)
     swing = np.where(held, LOWEST_MODE * speed / depth, swing)
-    names = np.array([material.name for material in stuff.materials])[stuff.ids]
-    angle = np.nan_to_num(stuff.friction_angle, nan=math.radians(30.0))
+    names = np.array([material.name for material in materials.materials])[materials.ids]
+    angle = np.nan_to_num(materials.friction_angle, nan=math.radians(30.0))
     parameters = {
         "law": law,
         "young": young,
@@ -136,13 +136,13 @@ def material_parameters(
         "cohesion": np.where((law == Law.GRANULAR) & np.isin(names, DAMP), DAMP_COHESION, 0.0),
         "viscosity": viscosity,
     }
-    return parameters, 2.0 * stuff.damping_ratio * swing
+    return parameters, 2.0 * materials.damping_ratio * swing
 
 
 def _viscosity(
-    stuff: MaterialField, young: Float[np.ndarray, " P"], depth: Float[np.ndarray, " P"], cell: float
+    materials: MaterialField, young: Float[np.ndarray, " P"], depth: Float[np.ndarray, " P"], cell: float
 ) -> Float[np.ndarray, " P"]:
-    """Of elastic stuff [Pa s]: what its damping ratio asks for, as far as the step allows."""
-    speed = np.sqrt(young / stuff.density)
-    wanted = 2.0 * stuff.damping_ratio * young * depth / (LOWEST_MODE * speed)
-    return np.minimum(wanted, DAMPING_SHARE * VISCOUS_COURANT * stuff.density * speed * cell)
+    """Of elastic materials [Pa s]: what its damping ratio asks for, as far as the step allows."""
+    speed = np.sqrt(young / materials.density)
+    wanted = 2.0 * materials.damping_ratio * young * depth / (LOWEST_MODE * speed)
+    return np.minimum(wanted, DAMPING_SHARE * VISCOUS_COURANT * materials.density * speed * cell)

@@ -20,8 +20,8 @@ RIGID_SHARE = 0.5
 of what it should."""
 
 HELD_SHARE = 0.05
-"""A node stays with held particles that have at least this share of its mass. A face of held stuff that lies on nodes
-must keep them while what it holds is squeezed."""
+"""A node stays with held particles that have at least this share of its mass. A face of them that lies on nodes must
+keep these while what it holds is squeezed."""
 
 CONTACT_GAP = 0.05
 """Cells between two things below which they touch."""
@@ -298,7 +298,7 @@ class Contact:
                 )
 
     def _surface(self, holder: Holder, kind: int) -> tuple[Float[np.ndarray, "n 3"], Float[np.ndarray, " n"]]:
-        """Points of a rigid part that may touch, and how far its stuff reaches around each.
+        """Points of a rigid part that may touch, and how far it reaches around each.
 
         A plane meets the part's own corners. An obstacle may reach between these, where particles are.
         """

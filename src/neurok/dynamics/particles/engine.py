@@ -176,7 +176,7 @@ class Recorder:
     def _measure(self, points: Float[np.ndarray, "n 3"]) -> None:
         """Take note of how deep vertices, or the middles of grains, are in the ground or in obstacles [m].
 
-        Loose stuff flows: what a grain holds flattens as it spreads, so its round picture says nothing.
+        Loose material flows: what a grain holds flattens as it spreads, so its round picture says nothing.
         """
         for plane in self.scene.surroundings.planes:
             below = (np.array(plane.point) - points) @ np.array(plane.normal)
@@ -244,7 +244,7 @@ class Recorder:
 
 
 def _shown(occupant: Occupant) -> Int[np.ndarray, " n"]:
-    """Vertices of the mesh that faces use, without those of loose stuff, which is measured as it is."""
+    """Vertices of the mesh that faces use, without those of loose material, which is measured as it is."""
     used = np.unique(occupant.grains.mesh.faces)
     return used[used < occupant.body.mesh.vertex_count]
 
@@ -309,7 +309,7 @@ class ParticleRun:
 
     @property
     def positions(self) -> tuple[Float[np.ndarray, "V 3"], ...]:
-        """Vertices of each body now, in mesh units; grains of loose stuff come after those of the mesh."""
+        """Vertices of each body now, in mesh units; grains of loose materials come after those of the mesh."""
         return tuple(frames[-1] for frames in self._recorder.positions)
 
     @property

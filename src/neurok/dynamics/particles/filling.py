@@ -223,17 +223,17 @@ def fill(
     size = float(np.ptp(vertices[pieces.faces].reshape(-1, 3), axis=0).max())
     solid = _solids(body, vertices, pieces, cell, config)
     if not len(solid.points) and _loose(body, pieces).all():
-        stuff = body.stuff.materials[body.stuff.ids[pieces.faces[0, 0]]].name
+        name = body.stuff.materials[body.stuff.ids[pieces.faces[0, 0]]].name
         raise NeurokError(
-            f"'{body.name}' is of {stuff}, but its mesh encloses no volume that could be filled; close it, or take "
+            f"'{body.name}' is of {name}, but its mesh encloses no volume that could be filled; close it, or take "
             "another material."
         )
     left = np.setdiff1d(np.arange(pieces.count), np.unique(solid.piece))
     thickness = _thickness(body, pieces)
-    stuff = as_built(body).take(pieces.faces[:, 0])
+    materials = as_built(body).take(pieces.faces[:, 0])
     spans = pieces.extent[pieces.piece]
     slab = np.where(pieces.holds[pieces.piece], 2.0, 1.0) * thickness
-    stiff = stiff_sheets(stuff, slab, spans)
+    stiff = stiff_sheets(materials, slab, spans)
     share = np.bincount(pieces.piece, weights=stiff, minlength=pieces.count) / np.bincount(pieces.piece)
     shells, sheets = left[share[left] > 0.5], left[share[left] <= 0.5]
     shell = _shells(vertices, pieces, shells, thickness, cell)
@@ -330,11 +330,11 @@ def _nearest_vertex(
     """The vertex of its piece whose material a point has: a corner of the nearest face."""
     from scipy.spatial import cKDTree
 
-    stuff, out = body.stuff, np.zeros(len(points), dtype=np.int64)
+    materials, out = body.stuff, np.zeros(len(points), dtype=np.int64)
     for index in np.unique(of):
         faces, mine = pieces.faces[pieces.piece == index], of == index
         out[mine] = faces[0, 0]
-        if stuff.values or len(np.unique(stuff.ids[faces])) > 1:
+        if materials.values or len(np.unique(materials.ids[faces])) > 1:
             spread, source = spread_points(vertices / (3.0 * cell), faces)
             out[mine] = faces[source[cKDTree(3.0 * cell * spread).query(points[mine])[1]], 0]
     return out
@@ -394,8 +394,8 @@ def _joined(
     if len(points):
         own = np.unique(pieces.faces[mine])
         vertex = own[cKDTree(vertices[own]).query(points)[1]]
-    stuff = body.stuff.take(pieces.faces[face, 0])
-    plane, bending = plane_young(stuff, size, config.stretch), as_built(body).young[pieces.faces[face, 0]]
+    materials = body.stuff.take(pieces.faces[face, 0])
+    plane, bending = plane_young(materials, size, config.stretch), as_built(body).young[pieces.faces[face, 0]]
     # A thin slab is two sheets, half as thick each, that bend as the whole slab does.
     slab = np.where(pieces.holds[pieces.piece[face]], 4.0, 1.0)
     own_piece = np.zeros(len(points), dtype=np.int64)
@@ -413,7 +413,7 @@ def _joined(
         triangles + before,
         plane * behind,
         bending * behind**3 * slab,
-        np.clip(stuff.poisson, -0.9, POISSON),
+        np.clip(materials.poisson, -0.9, POISSON),
         pieces,
         cell / PER_SIDE,
     )

@@ -188,7 +188,7 @@ def soft_skin(
 def radii(filling: Filling, surface: EmbeddedSurface, loose: Bool[np.ndarray, " P"]) -> Float[np.ndarray, " P"]:
     """How far each particle reaches [m].
 
-    Sheets and shells lie on the surface. Loose stuff has none that lasts, and fills its own place.
+    Sheets and shells lie on the surface. Loose materials has none that lasts, and fills its own place.
     """
     out = np.zeros(filling.count)
     solid = filling.fill == SOLID

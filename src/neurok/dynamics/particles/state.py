@@ -69,7 +69,7 @@ class Row:
     VISCOSITY = 33
     DAMPING = 34
     RADIUS = 35
-    """How far its stuff reaches around a particle [m]: where it touches."""
+    """How far it reaches around a particle [m]: where it touches."""
 
     REACH = 36
     """The same towards the first plane, as what is drawn around the particle reaches now [m]."""
@@ -136,7 +136,7 @@ class ParticleSet:
     """Which rigid part a particle belongs to, from zero, or -1. All of a part must be of one body."""
 
     radius: Float[np.ndarray, " P"]
-    """How far its stuff reaches around a particle, which is where it touches [m]; sheets have their thickness."""
+    """How far it reaches around a particle, which is where it touches [m]; sheets have their thickness."""
 
     def __post_init__(self) -> None:
         count = len(self.positions)

@@ -223,7 +223,7 @@ class Rows:
         return offset, np.sqrt((offset**2).sum(axis=1))
 
     @property
-    def _table(self) -> Float[np.ndarray, "C 11"]:
+    def table(self) -> Float[np.ndarray, "C 11"]:
         """What ``terms`` needs of each row side by side: normal, gap, stiffness, whether it presses, the largest
         friction, slip, and whether it slid."""
         if self._packed is None or self._packed[0] is not self.loads:
@@ -235,7 +235,7 @@ class Rows:
     def _terms(self, moved: Float[np.ndarray, "C 3"]) -> tuple[float, np.ndarray, np.ndarray]:
         """Energy, forces ``(3 C,)``, and what curvature needs, after points have moved so far."""
         force, bend = np.empty(moved.shape), np.empty((len(moved), 6))
-        energy, self.is_torn = terms(moved, self._table, False, force, bend)
+        energy, self.is_torn = terms(moved, self.table, False, force, bend)
         return energy, force.reshape(-1), bend
 
     def evaluate(self, motions: Sequence[Any], system: System) -> tuple[float, np.ndarray]:
@@ -272,7 +272,7 @@ class Rows:
             np.empty((len(gradient) + 4, len(gradient))),
             np.zeros(len(gradient)),
         )
-        table = self._table
+        table = self.table
         settle(
             matrix, gradient, flat, self.moved, table, INNER, energy, self.is_torn, force, bend, places, room, change
         )
@@ -561,8 +561,9 @@ def settle(matrix, gradient, flat, moved, table, inner, energy, is_torn, force, 
         for k in range(3):
             for i in range(spans[c, 0], spans[c, 1]):
                 smooth[i] -= force[c, k] * flat[3 * c + k, i]
+    never = count < 0  # as a constant it would be a type of its own, and ``terms`` compiled for each
     if is_torn:
-        terms(moved, table, True, force, bend)
+        terms(moved, table, is_torn, force, bend)
     for iteration in range(MAX_NEWTON):
         promise, gain, scale = 0.0, 0.0, 1.0
         for i in range(dim):
@@ -592,7 +593,7 @@ def settle(matrix, gradient, flat, moved, table, inner, energy, is_torn, force, 
                     places[c, k] = moved[c, k]
                     for i in range(spans[c, 0], spans[c, 1]):
                         places[c, k] += flat[3 * c + k, i] * trial[i]
-            reached = terms(places, table, False, force, bend)[0]
+            reached = terms(places, table, never, force, bend)[0]
             for i in range(dim):
                 pull[i] = 0.0
                 for j in range(dim):

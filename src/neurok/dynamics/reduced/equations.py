@@ -538,6 +538,13 @@ class FeatureMotion(Motion):
         spin = (self.qdot[:, None, : self.split] @ self.screws.reshape(len(self.q), self.split, 16)).reshape(-1, 4, 4)
         return inner + self._carried(spin, self.y)
 
+    def drawn(
+        self, target: Float[np.ndarray, "K 3"], dt: float, acceleration: Float[np.ndarray, "3"]
+    ) -> tuple[float, Float[np.ndarray, " D"]]:
+        gap, forces = self.y - target, np.empty(self.y.shape)
+        value = drawn_forces(gap, self.mechanics.weigh(gap), self.y, self.mechanics.first, acceleration, dt, forces)
+        return value, self.pull(forces)[0]
+
     def pull(self, forces: Float[np.ndarray, "B K 3"]) -> Float[np.ndarray, "B D"]:
         outer, turned = np.empty((len(self.q), self.split)), np.empty(forces.shape)
         base_pull(self.frame, self.screws, self.mechanics.unity, self.y, forces, outer, turned)
@@ -612,6 +619,18 @@ def blended(
     *batch, _, width = y.shape
     own = weights @ y.reshape(*batch, weights.shape[1], 4 * width)
     return np.einsum("nk,...nki->...ni", rest, own.reshape(*batch, len(weights), 4, width))
+
+
+@compiled
+def drawn_forces(gap, weighed, y, first, acceleration, dt, forces):
+    """The value of ``Motion.drawn`` for one moment, and its slopes by the features."""
+    value = 0.0
+    for k in range(y.shape[1]):
+        for i in range(3):
+            pulled, weight = weighed[0, k, i] / dt**2, first[k] * acceleration[i]
+            value += 0.5 * gap[0, k, i] * pulled - weight * y[0, k, i]
+            forces[0, k, i] = pulled - weight
+    return value
 
 
 @compiled

@@ -418,7 +418,7 @@ class CoordinateLoads(NamedTuple):
             else:
                 others.append(load)
         arrays = (np.ascontiguousarray(each, dtype=np.float64) for each in (stiffness, wells, *strain))
-        return CoordinateLoads(*arrays, np.zeros(dim + 1)), tuple(others)
+        return CoordinateLoads._make([*arrays, np.zeros(dim + 1)]), tuple(others)
 
     def add(
         self,

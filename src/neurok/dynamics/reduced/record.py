@@ -102,7 +102,9 @@ class Recorder:
 
     def _measure(self, state: State, positions: list[np.ndarray]) -> None:
         """Take note of how deep things are in each other."""
-        gauge = getattr(self.stepper, "gauge", None)
+        gauge, known = getattr(self.stepper, "gauge", None), getattr(self.stepper, "depth", 0.0)
+        self.depth = max(self.depth, known)
+        self.depth_share = max(self.depth_share, known / min(bound.body.mesh.size for bound in self.bounds))
         if gauge is not None and (gauge.search.touches or len(self.bounds) > 1):
             motions = self.system.motions(state.poses, state.q[None], np.zeros_like(state.q[None]))
             depth, share = gauge.deepest(positions, motions)

@@ -216,6 +216,8 @@ def bounce_rate(ease: Float[np.ndarray, "D D"], stiffness: Float[np.ndarray, " D
 
 def solve_mass(mass: Float[np.ndarray, "D D"], p: Float[np.ndarray, "D *n"]) -> Float[np.ndarray, "D *n"]:
     """Rates from momenta; coordinates that move no mass stand still."""
+    if not len(p):
+        return np.zeros_like(p)
     _, found, failed = dposv(mass, p)
     if not failed:
         return found.reshape(p.shape)

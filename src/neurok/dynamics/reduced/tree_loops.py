@@ -94,7 +94,7 @@ def tree_of(mechanics: TreeMechanics, loads: tuple[Any, ...], pose: np.ndarray) 
     room = (np.tile(pose, (nodes, 1, 1)), np.zeros((nodes, 6)), np.zeros((nodes, 6)), np.zeros((nodes, 4, 4)))
     arrays = (order, tree.parents, curves, screw_twists(tree.generators), mechanics.moments, field)
     scale = mechanics.mass * float(np.linalg.norm(field) * np.linalg.norm(np.ptp(mechanics.vertices, axis=0)))
-    return Tree(*(np.array(each, order="C") for each in arrays), scale, wells, *room, np.zeros((nodes, 6)))
+    return Tree._make([*(np.array(each, order="C") for each in arrays), scale, wells, *room, np.zeros((nodes, 6))])
 
 
 @compiled

@@ -204,7 +204,8 @@ class MujocoStepper:
     def __init__(
         self, bounds: Sequence[Bound], system: System, world: World, state: State, config: MujocoConfig, step: float
     ) -> None:
-        self.config, self.system, self.max_penetration = config, system, 0.0
+        self.config, self.system = config, system
+        self.depth, self.touched = 0.0, False
         self.until_look, self.pieces = 0, 1
         self.data: Any = None
         self.scene: Scene = build(bounds, world, config, step)
@@ -327,6 +328,9 @@ class MujocoStepper:
             if self.data.ncon:
                 self._foresee(piece)
             self.mujoco.mj_step2(self.model, self.data)
+            if not self.touched and self.data.ncon:
+                rows = self.data.contact.efc_address
+                self.touched = bool(self.data.efc_force[rows[rows >= 0]].any())
 
     def _look(self, step: float) -> None:
         """How far ahead contacts are sought in the next steps, and into how many pieces these are cut."""
@@ -371,7 +375,7 @@ class MujocoStepper:
             kept = self._kept(contact.geom[contact.efc_address >= 0])
             goals = np.where(hits, np.maximum(goals, -kept * speeds), goals)
         data.efc_aref[rows] = (goals - speeds) / step
-        self.max_penetration = max(self.max_penetration, -float(gaps.min()) / self.seats[0].unit)
+        self.depth = max(self.depth, -float(gaps.min()) / self.seats[0].unit)
 
     def _kept(self, geoms: Int[np.ndarray, "n 2"]) -> Float[np.ndarray, " n"]:
         """Speed kept in a bounce, as the reduced engine has it: the product of both; parts of one object keep none."""
