@@ -83,14 +83,14 @@ def surface() -> Mesh:
 
 
 def test_a_single_surface_is_cut_only_where_something_moves(surface):
-    moving = study(surface, piece_weights=Grouper((Says(True),)), use_prior=False, least=0.0)
+    moving = study(surface, piece_weights=Grouper((Says(True),)), view_weights="none", use_prior=False, least=0.0)
     assert len(moving.plan.bodies) == 2
     assert moving.plan.bodies[1].joint is not None
     owners = [{body for body, one in enumerate(moving.plan.bodies) if piece in one.pieces} for piece in
               range(moving.plan.face_pieces.max() + 1)]  # fmt: skip
     assert all(len(some) == 1 for some in owners)
     for says, least in ((False, 0.0), (True, 2.0)):
-        still = study(surface, piece_weights=Grouper((Says(says),)), use_prior=False, least=least)
+        still = study(surface, piece_weights=Grouper((Says(says),)), view_weights="none", use_prior=False, least=least)
         assert len(still.plan.bodies) == 1
         assert not still.plan.moving
         assert still.plan.face_pieces.max() == 0

@@ -19,7 +19,7 @@ from neurok_lab.worlds.articulated.kit import Z
 FLAT, FINEST = 1.5e-3, 2e-4
 """Edges of the catalogue's fine meshes are drawn together within this share of a solid's size, or this distance [m]."""
 
-TRIES = 60
+TRIES = 600
 
 
 DRAWN: dict[str, tuple[str, tuple[str, ...]]] = {
