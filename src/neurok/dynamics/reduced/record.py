@@ -52,8 +52,10 @@ class Recorder:
         self.is_driven = bool({"pushes", "impulses", "drags", "wind"} & set(self.causes))
 
     def frame(self, state: State) -> None:
-        """Keep one frame, as coordinates; refuse it when it is not a sensible one. Vertices are placed when somebody asks
-        for them, so that a step costs the same however many are drawn."""
+        """Keep one frame, as coordinates; refuse it when it is not a sensible one.
+
+        Vertices are placed when somebody asks for them, so that a step costs the same however many are drawn.
+        """
         if self._is_asleep(state):
             for frames in (*self.handles, *self.poses, *self.q, *self.qdot):
                 frames += frames[-1:]
