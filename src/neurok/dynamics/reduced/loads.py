@@ -287,32 +287,18 @@ class WindLoad(Load):
     until: float = math.inf
     """When the air comes to rest [s]."""
 
-    _recent: list[Any] = field(default_factory=list, init=False, repr=False)
-    """The last motion, how fast the air comes at each face along its normal, and these normals."""
-
     def force(self, motion: Any, times: Times) -> Float[np.ndarray, "B D"]:
         blows = times <= self.until
         if not blows.any():
-            self._recent.clear()
             return np.zeros_like(motion.q)
         batch = len(motion.q)
         corners = self.points.positions(motion).reshape(batch, -1, 3, 3)
         cross = np.cross(corners[:, :, 1] - corners[:, :, 0], corners[:, :, 2] - corners[:, :, 0])
         normals = cross / np.maximum(np.linalg.norm(cross, axis=-1, keepdims=True), 1e-300)
         rates = self.points.velocities(motion).reshape(batch, -1, 3, 3).mean(axis=2)
-        along = blows[:, None] * ((self.velocity - rates) * normals).sum(axis=-1)
-        self._recent[:] = motion, along, normals
-        forces = (self.pressure * self.areas * along * np.abs(along))[..., None] * normals
+        along = ((self.velocity - rates) * normals).sum(axis=-1)
+        forces = (blows[:, None] * self.pressure * self.areas * along * np.abs(along))[..., None] * normals
         return self.points.pull(motion, np.repeat(forces / 3.0, 3, axis=1))
-
-    def curvature(self, motion: Any, dt: float) -> Float[np.ndarray, "D D"]:
-        """How faces that give way feel less wind; that they turn meanwhile is left out, as it may have either sign."""
-        if not self._recent or self._recent[0] is not motion:
-            return super().curvature(motion, dt)  # type: ignore[return-value]
-        along, normals = self._recent[1][0], self._recent[2][0]
-        slopes = self.points.jacobian(motion).reshape(len(normals), 3, 3, -1).mean(axis=1)
-        paths = (normals[:, None] @ slopes)[:, 0]
-        return paths.T @ ((2.0 / dt * self.pressure * self.areas * np.abs(along))[:, None] * paths)
 
 
 @dataclass(frozen=True, eq=False)

@@ -535,7 +535,7 @@ class DepthGauge:
                 found.append((_depth(touch, placed[owner], motions), owner))
         return max(depth for depth, _ in found), max(depth / self.sizes[owner] for depth, owner in found)
 
-    def below_ground(self, positions: Sequence[Float[np.ndarray, "T V 3"]]) -> tuple[float, float]:
+    def below_ground(self, positions: Sequence[Float[np.ndarray, "_ _ 3"]]) -> tuple[float, float]:
         """Largest depth of any vertex in a plane over all frames, in the same two measures."""
         found = [(0.0, 0)]
         for touch in self.search.floors:
