@@ -18,9 +18,9 @@ from neurok.inference.prior import vertex_groups, vertex_weights
 from neurok.kinematics.screws import (
     ENERGY,
     MAX_DIMENSION,
+    PRIOR_REACH,
     Reduction,
     ReductionMode,
-    ScrewConfig,
     ScrewSpace,
     leading,
     patch_radii,
@@ -90,7 +90,7 @@ class PointSpace(KinematicSpace):
     def limits(self) -> Float[np.ndarray, "D 2"]:
         """The high-density region of the prior, which always holds the rest state."""
         middle = self.coordinates(self.prior).numpy()
-        reach = ScrewConfig().reach
+        reach = PRIOR_REACH
         return np.stack([np.minimum(middle - reach, 0.0), np.maximum(middle + reach, 0.0)], axis=1)
 
     @cached_property
