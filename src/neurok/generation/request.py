@@ -161,7 +161,7 @@ class _Qualities:
             self.count = more.count + (self.count or 0)
 
 
-class _Reader:
+class _PromptReader:
     """Goes through the spans of a prompt and gives what is said to the nouns that it is said of."""
 
     def __init__(self, spans: Sequence[Span]) -> None:
@@ -276,7 +276,7 @@ class _Reader:
 
 def request_of(spans: Sequence[Span]) -> Request:
     """What the words of a prompt ask for."""
-    reader = _Reader(spans)
+    reader = _PromptReader(spans)
     category, found = reader.category, reader.found
     without = [*reader.without, *(name for (name, _), one in found.items() if one.count == 0)]
     whole = found.get((WHOLE, 0))

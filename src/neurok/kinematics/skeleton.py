@@ -54,7 +54,7 @@ def skeleton_space(mesh: Mesh, loose: bool = False) -> SkinnedSpace | None:
         mesh: What bends.
         loose: Whether the whole may also move and turn, as a target in another place demands.
     """
-    cut = _Cut(mesh)
+    cut = _RingCut(mesh)
     if cut.count < 2:
         return None
     parents, order = cut.tree()
@@ -95,7 +95,7 @@ def skeleton_space(mesh: Mesh, loose: bool = False) -> SkinnedSpace | None:
     return replace(space, loose=loose, spread=SAMPLE_SPREAD, prior_pull=PRIOR_WEIGHT, bone_tree=bones)
 
 
-class _Cut:
+class _RingCut:
     """A surface cut into rings: samples, their ring, and how rings blend."""
 
     def __init__(self, mesh: Mesh) -> None:

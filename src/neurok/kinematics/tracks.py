@@ -62,7 +62,7 @@ def tracked_space(mesh: Mesh, clips: tuple[Clip, ...]) -> KinematicSpace | None:
         return None
     first = skins[0]
     skins = [skin for skin in skins if _is_same(skin, first)]
-    rig = _Rig(mesh, first, [skin.transforms for skin in skins])
+    rig = _HandleRig(mesh, first, [skin.transforms for skin in skins])
     return None if not rig.moves else rig.jointed() if rig.is_rigid else rig.skinned(*rig.parents())
 
 
@@ -72,7 +72,7 @@ def _is_same(a: Skin, b: Skin) -> bool:
     return a.bind is None or b.bind is None or np.array_equal(a.bind.vertices, b.bind.vertices)
 
 
-class _Rig:
+class _HandleRig:
     """Handles, their motion from rest, and the tree they hang in."""
 
     def __init__(self, mesh: Mesh, skin: Skin, motions: list[np.ndarray]) -> None:
