@@ -105,9 +105,11 @@ def find_sources(data: Path) -> list[Source]:
     for inside, kind in (("partnet_mobility/train", "partnet"), ("articulated_packs", "packs")):
         if (data / inside).is_dir():
             paths = {path.stem: path for path in (data / inside).glob("*.npz")}
-            found += [Source(name, kind, split, partial(_joints, paths[name])) for name, split in split_names(paths)]
+            found += [
+                Source(name, kind, split, partial(load_joints, paths[name])) for name, split in split_names(paths)
+            ]
     paths = {path.parent.name: path for path in sorted((data / "articulated_urdf").glob("*/*.urdf"))}
-    found += [Source(name, "urdf", split, partial(_joints, paths[name])) for name, split in split_names(paths)]
+    found += [Source(name, "urdf", split, partial(load_joints, paths[name])) for name, split in split_names(paths)]
     for inside in (
         "household/sweethome3d",
         "household/kenney-furniture-kit",
@@ -148,7 +150,8 @@ def _made(family: str, member: int) -> Articulation:
     return asset.articulation
 
 
-def _joints(path: Path) -> Articulation:
+def load_joints(path: Path) -> Articulation:
+    """The object of a file, with its joints."""
     found = load(path).articulation
     if found is None:
         raise NeurokError(f"'{path}' holds no joints.")
