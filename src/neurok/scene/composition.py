@@ -8,8 +8,9 @@ is reported.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,15 @@ from neurok.generation.arrangement import ArrangedMotion, ArrangedObject, Arrang
 from neurok.generation.verb import Generated, generate
 from neurok.geometry.sampling import sample_surface
 from neurok.scene.description import Scene, SceneGround, SceneObject, SceneWorld, vector
+from neurok.io import save
+from neurok.rendering.files import FILMS
+from neurok.scene.files import SUFFIXES, write_scene
+from neurok.scene.output import render, write_output
 from neurok.scene.run import merge_meshes, run_scene
+from neurok.staging import together
 
 Box = Float[np.ndarray, "2 3"]
+Progress = Callable[[Sequence[Any], str, int], Iterable[Any]]
 
 GAP = 0.04
 """Between neighbours on the floor [m]: a hand fits, nobody walks through."""
@@ -131,19 +138,24 @@ class Composition:
         }
 
 
-def compose(text: str, *, seed: int = 0, check: bool = True) -> Composition:
+def compose(text: str, *, seed: int = 0, check: bool = True, progress: Progress | None = None) -> Composition:
     """Generate the objects of a scene in words and put them in their places.
 
     Args:
         text: Such as ``a desk with a lamp and an open laptop on it, a chair in front``.
         seed: Same seed, same scene.
         check: Let the engine see whether everything rests.
+        progress: Sees the objects, a title and their number on their way.
 
     Raises:
         NeurokError: If it names nothing that can be made.
     """
     arrangement = arrangement_of(text)
-    made = [generate(one.prompt, seed=seed + k)[0] for k, one in enumerate(arrangement.objects)]
+    asked = arrangement.objects
+    made = [
+        generate(one.prompt, seed=seed + k)[0]
+        for k, one in enumerate(progress(asked, "objects", len(asked)) if progress else asked)
+    ]
     layout = _Layout(arrangement.objects, made)
     layout.place_all()
     placed = Composition(arrangement, tuple(layout.result()), tuple(layout.notes))
@@ -385,3 +397,43 @@ def _at_rest(made: Composition) -> Composition:
         if way > REST_WAY * one.asset.mesh.size:
             notes.append(f"The {one.asked.name} does not rest where it was put: it moves {way * 100:.0f} cm in a second.")
     return replace(made, notes=tuple(notes), moved=moved)
+
+
+ROBOTS = (".xml", ".urdf", ".usd", ".usda", ".usdc", ".usdz")
+"""Formats of simulators: the scene as it starts, every object free to move."""
+
+
+def write_composition(made: Composition, out: Sequence[Path]) -> tuple[list[Path], str]:
+    """Write a scene to files, all or none; the files, and the status of its motion."""
+    files, status, run = list[Path](), "ok", None
+    shown = [path for path in out if path.suffix.lower() not in (*ROBOTS, *SUFFIXES)]
+    if made.arrangement.motions and shown:
+        run = run_scene(made.scene)
+        status = run.rollout.status
+    with together():
+        for path in out:
+            suffix = path.suffix.lower()
+            if suffix in SUFFIXES:
+                files += _write_parts(made, path)
+            elif suffix in ROBOTS:
+                options = {"scene": True} if suffix == ".xml" else {}
+                files += save(made.asset, path, free_base=True, **options)
+            elif run is not None:
+                files += write_output(run, path)
+            elif suffix in (".png", *FILMS):
+                render(made.asset, path)
+                files.append(path)
+            else:
+                files += save(made.asset, path)
+    return files, status
+
+
+def _write_parts(made: Composition, path: Path) -> list[Path]:
+    """The scene as text, and each of its objects as a file of its own that can be varied and edited."""
+    scene, files, entries = made.scene, list[Path](), []
+    for one, entry in zip(made.objects, scene.objects, strict=True):
+        target = path.with_name(f"{path.stem}_{one.asked.name}.glb")
+        files += save(one.asset, target)
+        entries.append(replace(entry, source=str(target)))
+    write_scene(replace(scene, objects=tuple(entries)), path)
+    return [*files, path]
