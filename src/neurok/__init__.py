@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from neurok.model import understand as understand
     from neurok.posing.verbs import pose as pose
     from neurok.posing.verbs import sample as sample
-    from neurok.scene.composition import compose as compose
     from neurok.scene.output import render as render
     from neurok.scene.run import simulate as simulate
     from neurok.studio.page import show as show
@@ -61,7 +60,6 @@ _HOMES = {
     "Rollout": "neurok.core",
     "World": "neurok.dynamics",
     "articulate": "neurok.verbs",
-    "compose": "neurok.scene.composition",
     "diagnose": "neurok.doctor",
     "generate": "neurok.generation.verb",
     "infer": "neurok.verbs",

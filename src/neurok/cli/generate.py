@@ -48,8 +48,8 @@ class Generate(Command):
     """What to make, in English: "a red velvet sofa on oak legs"."""
 
     scene: Annotated[str, arg("WORDS", "one object")] = ""
-    """A whole scene: "a desk with a lamp on it, a chair in front. The lamp falls off." A .yaml keeps it as a scene whose
-    objects are files of their own, which can be edited; .xml and .usda hold bodies that are free to move."""
+    """A whole scene: "a desk with a lamp on it, a chair in front. The lamp falls off." A .yaml keeps it as a scene
+    whose objects are files of their own, which can be edited; .xml and .usda hold bodies that are free to move."""
 
     image: Annotated[Path | None, arg("FILE", "none")] = None
     """A picture of one object (.png, .jpg, .webp), best with a plain background."""
@@ -150,8 +150,8 @@ class Generate(Command):
         from neurok.rendering.files import FILMS
         from neurok.scene.files import SUFFIXES
 
-        given = {"--text": self.text, "--image": self.image, "--like": self.like, "--edit": self.edit, "--act": self.act}
-        if extra := [flag for flag, value in given.items() if value]:
+        others = ("text", "image", "like", "edit", "act")
+        if extra := [f"--{name}" for name in others if getattr(self, name)]:
             raise NeurokError(f"--scene describes everything in its own words; leave out {', '.join(extra)}.")
         check_outputs(self.out, [], force=self.force)
         known = (*WRITERS, ".png", *FILMS, *SUFFIXES[:1])

@@ -80,7 +80,9 @@ _ALONE: frozenset[Relation] = frozenset({"front", "behind", "left", "right", "be
 
 _PRONOUNS = frozenset({"it", "them", "this", "that"})
 _FLOOR = frozenset({"floor", "ground", "wall", "room"})
-_LINKS = frozenset({"and", "with", "is", "are", "stands", "lies", "sits", "standing", "lying", "sitting", "there", "of"})
+_LINKS = frozenset(
+    {"and", "with", "of", "is", "are", "there", "stands", "lies", "sits", "standing", "lying", "sitting"}
+)
 _ENDS = frozenset({phrase.split()[0] for phrase, _ in _RELATIONS} | {"and", "with", "without", "is", "are"}) - {"left"}
 """Words that end what is said of a part."""
 
@@ -312,7 +314,9 @@ class _SceneReader:
             end = self.at + 1
             while end < len(self.spans) and self.spans[end].clause == clause and not self._ends_part(end, category):
                 end += 1
-            is_cut = end < len(self.spans) and self.spans[end].clause == clause and self._is_other(self.spans[end], category)
+            is_cut = (
+                end < len(self.spans) and self.spans[end].clause == clause and self._is_other(self.spans[end], category)
+            )
             if is_cut or not any(one.meanings for one in self.spans[self.at + 1 : end]):
                 break
             out += [word for one in self.spans[self.at : end] for word in one.words]
@@ -369,7 +373,9 @@ def arrangement_of(text: str) -> Arrangement:
     reader = _SceneReader(spans)
     reader.read()
     if not reader.objects:
-        raise NeurokError(f"No word of the scene names anything that can be made. It can make: {', '.join(CATEGORIES)}.")
+        raise NeurokError(
+            f"No word of the scene names anything that can be made. It can make: {', '.join(CATEGORIES)}."
+        )
     return Arrangement(text, tuple(reader.objects), tuple(reader.motions), tuple(reader.unread))
 
 

@@ -22,9 +22,9 @@ from neurok.errors import NeurokError
 from neurok.generation.arrangement import ArrangedMotion, ArrangedObject, Arrangement, arrangement_of
 from neurok.generation.verb import Generated, generate
 from neurok.geometry.sampling import sample_surface
-from neurok.scene.description import Scene, SceneGround, SceneObject, SceneWorld, vector
 from neurok.io import save
 from neurok.rendering.files import FILMS
+from neurok.scene.description import Scene, SceneGround, SceneObject, SceneWorld, vector
 from neurok.scene.files import SUFFIXES, write_scene
 from neurok.scene.output import render, write_output
 from neurok.scene.run import merge_meshes, run_scene
@@ -182,7 +182,9 @@ class _Layout:
             ready = [k for k in left if self.asked[k].target is None or self.asked[k].target in self.assets]
             if not ready:  # "a on b, b on a": somebody must stand on the floor
                 ready = left[:1]
-                self.asked = [replace(o, relation=None, target=None) if k in ready else o for k, o in enumerate(self.asked)]
+                self.asked = [
+                    replace(o, relation=None, target=None) if k in ready else o for k, o in enumerate(self.asked)
+                ]
             for k in ready:
                 self.assets[k] = self._placed(k)
             left = [k for k in left if k not in ready]
@@ -330,7 +332,9 @@ def merge_assets(assets: Sequence[Asset], names: Sequence[str]) -> Asset:
     starts = np.cumsum([0, *(len(one.materials) for one in fields)])
     library = tuple(material for one in fields for material in one.materials)
     ids = np.concatenate([one.ids + start for one, start in zip(fields, starts, strict=False)])
-    return Asset(mesh, articulation=Articulation(mesh, tuple(joints), name="scene"), materials=MaterialField(library, ids))
+    return Asset(
+        mesh, articulation=Articulation(mesh, tuple(joints), name="scene"), materials=MaterialField(library, ids)
+    )
 
 
 def _joints_of(asset: Asset, name: str, start: int) -> list[Joint]:
@@ -395,7 +399,9 @@ def _at_rest(made: Composition) -> Composition:
         way = float(np.linalg.norm(rollout.positions[-1] - rollout.positions[0], axis=1).mean())
         moved[one.asked.name] = way
         if way > REST_WAY * one.asset.mesh.size:
-            notes.append(f"The {one.asked.name} does not rest where it was put: it moves {way * 100:.0f} cm in a second.")
+            notes.append(
+                f"The {one.asked.name} does not rest where it was put: it moves {way * 100:.0f} cm in a second."
+            )
     return replace(made, notes=tuple(notes), moved=moved)
 
 
