@@ -15,7 +15,7 @@ from neurok.errors import NeurokError
 from neurok.geometry.lie import apply, fit_rigid
 from neurok.inference.prior import LearnedPrior, PriorConfig
 from neurok.kinematics import ArticulatedSpace
-from neurok.kinematics.screws import MAX_DIMENSION, ScrewConfig, ScrewSpace
+from neurok.kinematics.screws import MAX_DIMENSION, TAIL_FREEDOM, ScrewSpace
 from neurok.kinematics.space import decode
 from neurok.learned.deformation import handles
 from neurok.learned.deformation.batch import Rest
@@ -161,7 +161,7 @@ def test_averages_are_over_the_whole_prior(space):
 
 
 def test_samples_move_some_coordinates_as_far_as_heavy_tails_say_and_leave_others_at_rest(space):
-    tail = ScrewConfig().tail
+    tail = TAIL_FREEDOM
     assert tail == handles.TAIL
     draws = space.sample(8000)
     moved = draws != 0
