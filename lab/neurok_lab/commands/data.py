@@ -27,7 +27,7 @@ class DataBuild:
     """Folder for the shards and their manifest."""
 
     recipe: str = "small"
-    """What to build: tiny, small, medium, joints (rigid objects only), or real (only the folders of --add and
+    """What to build: tiny, brief, small, medium, joints (rigid objects only), or real (only the folders of --add and
     --articulate)."""
 
     add: Annotated[tyro.conf.UseAppendAction[tuple[tuple[Path, ...], ...]], arg("FOLDER ...")] = ()
