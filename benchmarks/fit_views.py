@@ -27,7 +27,7 @@ from neurok.learned.views import source as seeing
 from neurok.learned.views.bodies import SeenBodies
 from neurok_lab.evaluation.cases import boxed_articulation
 from neurok_lab.evaluation.motions import _without_seams
-from neurok_lab.train.calibration import RIDGE, alike_objects, logistic
+from neurok_lab.train.calibration import RIDGE, _left_out, alike_objects, logistic
 from neurok_lab.train.versions import melted_truth
 from neurok_lab.train.views_data import Source, find_sources
 
@@ -91,8 +91,13 @@ def main() -> None:
             signs.append(row)
             right.append(is_right)
             owners.append(number)
-    weights = logistic(np.array(signs), np.array(right), RIDGE, alike_objects(np.array(owners)))
-    print(f"{len(signs)} bodies of {number + 1} objects, {sum(right)} right: {weights.round(2).tolist()}")
+    rows, truth, of = np.array(signs), np.array(right), np.array(owners)
+    counts = alike_objects(of)
+    asked, chances = _left_out(rows, truth, of, counts)
+    sure = truth[asked][chances >= 0.5]
+    print(f"{len(rows)} bodies of {number + 1} objects, {truth.sum()} right")
+    print(f"left out: {len(sure)} above one half, {sure.sum()} of them right")
+    print(f"BODY_ODDS = {tuple(logistic(rows, truth, RIDGE, counts).round(2).tolist())}")
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from neurok.errors import NeurokError
 from neurok.geometry.lie import apply, fit_rigid
 from neurok.inference.prior import LearnedPrior, PriorConfig
 from neurok.kinematics import ArticulatedSpace
-from neurok.kinematics.screws import MAX_DIMENSION, TAIL_FREEDOM, ScrewSpace
+from neurok.kinematics.screws import MAX_DIMENSION, PRIOR_REACH, TAIL_FREEDOM, ScrewSpace
 from neurok.kinematics.space import decode
 from neurok.learned.deformation import handles
 from neurok.learned.deformation.batch import Rest
@@ -178,7 +178,7 @@ def test_rest_is_within_the_limits(space):
     assert (space.limits[:, 0] <= 0).all()
     assert (space.limits[:, 1] >= 0).all()
     away = replace(space, middle=np.full(space.dim, 20.0))
-    np.testing.assert_allclose(away.limits, np.tile([0.0, 20.0 + space.config.reach], (space.dim, 1)))
+    np.testing.assert_allclose(away.limits, np.tile([0.0, 20.0 + PRIOR_REACH], (space.dim, 1)))
 
 
 def test_what_is_rigid_rides_on_what_bends_where_nothing_has_a_joint(model):
