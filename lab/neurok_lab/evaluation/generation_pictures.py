@@ -32,7 +32,7 @@ from neurok.io import load
 from neurok_lab.data.augmentation import AugmentationConfig, augment
 from neurok_lab.data.household_pictures import PictureConfig, draw_views
 from neurok_lab.data.household_real import real_models
-from neurok_lab.evaluation.generation import EACH, VIEWS, held_out, shape_distance, soundness
+from neurok_lab.evaluation.generation import EACH, held_out, shape_distance, soundness
 from neurok_lab.evaluation.tables import Columns, Row, Tell, measured, spread
 
 SCANS = {
@@ -51,6 +51,7 @@ BUSY = AugmentationConfig(plain=0.0, cluttered=1.0, scale=(0.6, 0.95), shift=0.1
 """How objects stand among others, seen by a telephone."""
 
 GROUNDS = ("transparent", "busy")
+VIEWS_EACH = 2  # renders of each object
 SURE = (0.0, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 """Probabilities between which pictures are counted together to see whether they are true."""
 
@@ -126,7 +127,7 @@ def measure_pictures(
     each: int = EACH,
     data: Path | None = None,
     limit: int | None = None,
-    views: int = VIEWS,
+    views: int = VIEWS_EACH,
 ) -> list[Row]:
     """What is made of pictures of each object, alone and among others; doubtful ones are gone on with."""
     others = cache(partial(_others, each))

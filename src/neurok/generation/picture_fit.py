@@ -23,7 +23,6 @@ from neurok.generation.picture_reader import TURNS, PictureReader, Reading
 from neurok.generation.reshaping import resized
 from neurok.generation.silhouettes import ASPECT
 from neurok.geometry.sampling import sample_surface
-from neurok.rendering.camera import Camera
 
 POINTS = 3000
 CELLS = 24  # along each side of the box that outlines are compared in
@@ -74,6 +73,8 @@ class Pose:
 
 def projected(points: Float[np.ndarray, "N 3"], pose: Pose) -> tuple[Float[np.ndarray, "N 2"], Float[np.ndarray, " N"]]:
     """Places in the picture, right and down, and how near they are."""
+    from neurok.rendering.camera import Camera
+
     stretched = points * pose.factors
     centre = (stretched.min(axis=0) + stretched.max(axis=0)) / 2.0
     radius = np.linalg.norm(stretched - centre, axis=1).max()

@@ -34,6 +34,7 @@ from neurok.generation.numbers import WIDTH, part_of
 from neurok.generation.part_list import Lists
 from neurok.generation.photo import Photo, read_photo
 from neurok.generation.picture_fit import Fitting, Points, Pose, colours_seen, expected_pose, painted, stretched
+from neurok.generation.picture_reader import PictureReader
 from neurok.generation.request import Request, category_span, request_of, strange_noun
 from neurok.generation.reshaping import resized
 from neurok.generation.silhouettes import known_outlines
@@ -171,10 +172,15 @@ def generate(
     return [one or _one(model, ask, seed + number, config) for number, one in enumerate(made)]
 
 
+def picture_reader() -> PictureReader:
+    """The shipped reader of pictures."""
+    return load_model(READER, "pictures")
+
+
 def check_doubt(photo: Photo) -> None:
     """Refuse a picture of which it is not clear what it shows."""
     likeliest = photo.reading.likeliest
-    if likeliest[0][1] < load_model(READER, "pictures").config.asks_below:
+    if likeliest[0][1] < picture_reader().config.asks_below:
         said = ", ".join(f"{category} {share:.0%}" for category, share in likeliest)
         raise DoubtfulPictureError(
             f"It is not clear what the picture shows ({said}); say so with --text "
@@ -220,7 +226,7 @@ def understand(text: str, image: str | Path | Photo | None) -> PromptReading:
             f"The prompt has {len(text)} characters; at most {LONGEST} are read. "
             "Say what the object is, its parts, colours and materials."
         )
-    photo = image if image is None or isinstance(image, Photo) else read_photo(image, load_model(READER, "pictures"))
+    photo = image if image is None or isinstance(image, Photo) else read_photo(image, picture_reader())
     spans = tuple(read(text, sentence_states.language(), WORDS))
     known = any(span.meanings for span in spans)
     possible = f"It can make: {', '.join(CATEGORIES)}; with parts, colours, materials and counts."
@@ -338,7 +344,7 @@ def _has_parts(assembly: Assembly, ask: PromptReading) -> bool:
 
 def _fitted(one: Candidate, ask: PromptReading, seed: int) -> Generated:
     """A known object in the proportions and colours of a picture, and in those that words say."""
-    photo, reader = ask.photo, load_model(READER, "pictures")
+    photo, reader = ask.photo, picture_reader()
     assert photo is not None
     seen = colours_seen(one.assembly, one.points, one.pose, photo.pixels, photo.mask) if photo.status != "whole" else {}
     made = attach(stretched(painted(one.assembly, seen, reader, photo.reading), one.pose))
