@@ -27,12 +27,12 @@ from neurok.generation.verb import (
     GENERATE,
     LIST,
     LONGEST,
-    READER,
     GenerateConfig,
     Generated,
     check_count,
     generate,
     handed_out,
+    picture_reader,
 )
 from neurok.generation.word_use import edit_uses
 from neurok.generation.writing import REDRAWING, Generator, Redrawer
@@ -119,7 +119,7 @@ def looked_at(asset: Asset, note: str = SEEN) -> Photo:
     (picture,) = take_pictures(asset, [VIEW], SIDE)
     if not (picture[..., 3] > 127).any():
         raise NeurokError("Nothing of the mesh can be seen; give one that has faces.")
-    return replace(photo_of(picture, load_model(READER, "pictures"), "The mesh"), note=note)
+    return replace(photo_of(picture, picture_reader(), "The mesh"), note=note)
 
 
 def _read(edit: str) -> Reading:
