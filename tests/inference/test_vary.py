@@ -17,6 +17,7 @@ from neurok.generation.part_list import PartListConfig
 from neurok.generation.vary import looked_at, read_source, vary
 from neurok.generation.verb import LIST, listed_asset
 from neurok.generation.writing import REDRAWING, Generator, Redrawer
+from neurok.hub import load_model
 from neurok.io import load, save
 
 
@@ -33,7 +34,10 @@ def model():
 @pytest.fixture(autouse=True)
 def untrained(model, monkeypatch):
     for name in ("vary", "verb"):
-        monkeypatch.setattr(f"neurok.generation.{name}.load_model", lambda weights, task: model)
+        monkeypatch.setattr(
+            f"neurok.generation.{name}.load_model",
+            lambda weights, task: model if task == "generation" else load_model(weights, task),
+        )
     monkeypatch.setattr("neurok.generation.vary.REDRAWING", replace(REDRAWING, given=0.98, tries=1))
 
 
