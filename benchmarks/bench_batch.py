@@ -2,6 +2,7 @@
 
 python benchmarks/bench_batch.py kill --objects LIST.txt --out out/batch [--parts 5 --seconds 500] --write docs/batch.md
 python benchmarks/bench_batch.py speed --objects LIST.txt --out out/batch --write docs/batch.md
+python benchmarks/bench_batch.py scale --out out/scale --write docs/batch.md
 python benchmarks/bench_batch.py list --data DATA --count 44 > LIST.txt     # training objects and furniture
 
 With ``--parts`` the objects are dealt out to so many batches, each made once straight and once killed twice; what is
@@ -13,12 +14,14 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import resource
 import shutil
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from neurok_lab.evaluation.tables import put_section, stamp
 
@@ -140,9 +143,47 @@ def speed(options: argparse.Namespace) -> str:
     return "\n".join(rows)
 
 
+def stub(job: Any) -> dict[str, Any]:
+    """Work that takes no time; every hundredth object fails."""
+    is_bad = int(job.source.key) % 100 == 7
+    return {"status": "failed" if is_bad else "ok", "message": f"'{job.source.key}' is a stub." if is_bad else ""}
+
+
+def scale(options: argparse.Namespace) -> str:
+    """Lists of ten thousand objects and more with work that takes no time: what the batch itself costs per object."""
+    lines = ["| objects | ms of computing per object | to go on when all is done | most memory [MB] | reasons told |"]
+    lines.append("|---|---|---|---|---|")
+    for count in options.rows:
+        folder = options.out / f"rows_{count}"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        (folder / "list.txt").write_text("".join(f"{k}.obj\n" for k in range(count)))
+        told = [json.loads(subprocess.check_output([sys.executable, __file__, "once", "--out", folder])) for _ in "ab"]
+        first, again = (f"{1000 * one['seconds'] / count:.2f}" for one in told)
+        lines.append(f"| {count:,} | {first} | {again} | {told[0]['memory'] / 1e6:.0f} | {told[0]['reasons']} |")
+        print(lines[-1], flush=True)
+        shutil.rmtree(folder)
+    return "\n".join(lines)
+
+
+def once(options: argparse.Namespace) -> None:
+    """One of these batches, or one more pass over it."""
+    import bench_batch  # by its name, so that other processes find the work
+
+    from neurok.folders.run import run_batch
+    from neurok.folders.store import BatchSettings
+
+    start = time.process_time()
+    found = run_batch(bench_batch.stub, options.out / "list.txt", options.out / "made", BatchSettings("stub"))
+    most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    seconds = time.process_time() - start
+    print(json.dumps({"seconds": seconds, "memory": most, "reasons": len(found.reasons)}))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["list", "kill", "speed"])
+    parser.add_argument("what", choices=["list", "kill", "speed", "scale", "once"])
+    parser.add_argument("--rows", type=int, nargs="+", default=[10_000, 100_000, 1_000_000])
     parser.add_argument("--data", type=Path)
     parser.add_argument("--count", type=int, default=44)
     parser.add_argument("--objects", type=Path)
@@ -157,7 +198,10 @@ def main() -> None:
     if options.what == "list":
         print("\n".join(map(str, spread(options.data, options.count))))
         return
-    table = {"kill": kill, "speed": speed}[options.what](options)
+    if options.what == "once":
+        once(options)
+        return
+    table = {"kill": kill, "speed": speed, "scale": scale}[options.what](options)
     print(table)
     if options.write is not None:
         put_section(options.write, f"batch {options.what}", f"{table}\n\n{stamp()}{options.note}")

@@ -293,6 +293,6 @@ def safetensors(data: bytes, rng: Rng) -> bytes:
 
 STRUCTURED: dict[str, Mutation] = {
     "dae": xml, "glb": glb, "gltf": json_text, "json": json_text, "npy": npy, "npz": npz, "safetensors": safetensors,
-    "urdf": xml, "usdz": npz, "xml": xml, "yaml": yaml_text, "zip": npz,
+    "neurok": npz, "urdf": xml, "usdz": npz, "xml": xml, "yaml": yaml_text, "zip": npz,
 }  # fmt: skip
 """By suffix; other files are hurt as bytes and texts alone."""

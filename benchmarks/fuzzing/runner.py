@@ -26,7 +26,7 @@ BAD = ("traceback", "exit code", "sentence", "escape", "half-written", "hang", "
 class Limits:
     """What one mutant of a few kilobytes may cost."""
 
-    seconds: float = 30.0
+    seconds: float = 20.0
     """Of computing, not of waiting, so that a busy machine is no fault [s]."""
 
     memory: int = 1536 * 1024**2

@@ -70,12 +70,16 @@ def seeds(folder: Path) -> list[Seed]:
     made = [_format(asset, folder, suffix) for suffix in FORMATS]
     made += [_sequence(asset, folder), _partnet(folder), *_text_variants(asset), *_scenes(), _labels(asset)]
     made += [*_clouds(folder), _manifest(asset), _plan(asset, folder), _materials(asset, folder), *_weights(folder)]
-    made += [_zip(made[2]), *_other_programs()]
+    made += [_zip(made[2]), *_other_programs(), *_pictures(), *_packed_glb(asset, folder), _studio(asset, folder)]
+    made += [Seed("flags", "flags", "a.obj", {"a.obj": TRIANGLES}, ())]
     return made
 
 
+TRIANGLES = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+
+
 FORMATS = (".glb", ".gltf", ".obj", ".ply", ".stl", ".off", ".npz", ".pc2", ".urdf", ".xml", ".usda", ".usdc", ".usdz")
-SIDE = (".mtl", ".bin", ".obj", ".stl")
+SIDE = (".mtl", ".bin", ".obj", ".stl", ".png")
 
 
 def _written(folder: Path) -> Folder:
@@ -91,7 +95,9 @@ def _format(asset: Asset, folder: Path, suffix: str) -> Seed:
     save(asset, folder / f"a{suffix}")
     files = _written(folder)
     beside = tuple(name for name in files if name.endswith(SIDE) and name != f"a{suffix}")
-    return Seed(suffix[1:], "format", f"a{suffix}", files, (f"a{suffix}",) * 4 + beside[:3])
+    kinds = {name.rsplit(".")[-1]: name for name in beside}
+    hurt = (f"a{suffix}",) * 4 + tuple(dict.fromkeys((*beside[:2], *kinds.values())))
+    return Seed(suffix[1:], "format", f"a{suffix}", files, hurt)
 
 
 def _sequence(asset: Asset, folder: Path) -> Seed:
@@ -210,13 +216,12 @@ objects:
 world: {gravity: [0, -9.81, 0], wind: [1, 0, 0], ground: {friction: 0.5}}
 """
     toml = 'neurok_scene = 1\nseconds = 0.1\n[[objects]]\npath = "a.obj"\ndrop = 0.5\n[world.ground]\nfriction = 0.5\n'
-    triangle = b"v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
     import yaml
 
     as_json = json.dumps(yaml.safe_load(text))
     files = {"a.yaml": text.encode(), "a.json": as_json.encode(), "a.toml": toml.encode()}
     return [
-        Seed(f"scene {name[2:]}", "scene", name, {name: data, "a.obj": triangle}, (name,))
+        Seed(f"scene {name[2:]}", "scene", name, {name: data, "a.obj": TRIANGLES}, (name,))
         for name, data in files.items()
     ]
 
@@ -285,3 +290,96 @@ def _weights(folder: Path) -> list[Seed]:
     save_model(Grouper((model,), calibration), folder / "w.safetensors", {"note": "seed"})
     files = _written(folder)
     return [Seed("weights", "weights", "w.safetensors", files, ("w.json", "w.json", "w.safetensors"))]
+
+
+def _pictures() -> list[Seed]:
+    """Pictures of every kind, for ``generate`` and as the texture of an object."""
+    from PIL import Image
+
+    rgb = np.full((64, 64, 3), 250, np.uint8)
+    rgb[14:52, 20:44] = np.random.default_rng(4).integers(60, 120, (38, 24, 3))
+    image = Image.fromarray(rgb)
+    later = [Image.fromarray(np.roll(rgb, 4 * k, axis=0)) for k in (1, 2)]
+    deep = Image.fromarray(rgb[..., 0].astype(np.uint16) * 257)
+    kinds = {
+        "png": (image, {}), "16 bit png": (deep, {}), "palette png": (image.convert("P"), {}), "jpg": (image, {}),
+        "cmyk jpg": (image.convert("CMYK"), {}), "webp": (image, {}),
+        "animated webp": (image, {"save_all": True, "append_images": later}),
+        "animated png": (image, {"save_all": True, "append_images": later}), "gif": (image, {}), "tif": (image, {}),
+    }  # fmt: skip
+    obj = b"mtllib a.mtl\nvt 0 0\nvt 1 0\nvt 0 1\nusemtl m\n" + TRIANGLES.replace(b"f 1 3 2", b"f 1/1 3/2 2/3")
+    made = []
+    for name, (picture, options) in kinds.items():
+        file, out = f"a.{name.split()[-1]}", io.BytesIO()
+        picture.save(out, {"jpg": "JPEG", "tif": "TIFF"}.get(file[2:], file[2:].upper()), **options)
+        files = {file: out.getvalue(), "a.obj": obj, "a.mtl": f"newmtl m\nmap_Kd {file}\n".encode()}
+        made.append(Seed(f"picture {name}", "picture", file, files, (file,)))
+    return made
+
+
+def _packed_glb(asset: Asset, folder: Path) -> list[Seed]:
+    """The same box with its vertices packed by meshopt, and by Draco."""
+    import struct
+
+    import DracoPy
+
+    points, faces = asset.mesh.vertices.astype("<f4"), asset.mesh.faces
+    rows = points.view(np.uint8).reshape(16, 12).astype(np.int64)
+    steps = np.diff(rows, axis=0, prepend=rows[:1])
+    steps = (steps + 128) % 256 - 128
+    codes = np.where(steps >= 0, 2 * steps, -2 * steps - 1).astype(np.uint8)
+    first = points[0].tobytes()
+    meshopt = b"\xa0" + b"".join(b"\3" + codes[:, k].tobytes() for k in range(12)) + bytes(20) + first
+    draco = DracoPy.encode(points, faces=faces.astype(np.uint32))
+    indices = faces.astype("<u2").tobytes()
+    accessors = [
+        {"bufferView": 0, "componentType": 5126, "count": 16, "type": "VEC3"},
+        {"bufferView": 1, "componentType": 5123, "count": 72, "type": "SCALAR"},
+    ]
+    primitive = {"attributes": {"POSITION": 0}, "indices": 1}
+
+    def made(name: str, binary: bytes, extension: str, views: list, primitive: dict, accessors: list) -> Seed:
+        document = {
+            "asset": {"version": "2.0"}, "scene": 0, "scenes": [{"nodes": [0]}], "nodes": [{"mesh": 0}],
+            "meshes": [{"primitives": [primitive]}], "buffers": [{"byteLength": len(binary)}], "bufferViews": views,
+            "accessors": accessors, "extensionsUsed": [extension], "extensionsRequired": [extension],
+        }  # fmt: skip
+        text = json.dumps(document).encode()
+        text, binary = text + b" " * (-len(text) % 4), binary + bytes(-len(binary) % 4)
+        head = struct.pack("<4sIIII", b"glTF", 2, 28 + len(text) + len(binary), len(text), 0x4E4F534A)
+        data = head + text + struct.pack("<II", len(binary), 0x4E4942) + binary
+        return Seed(name, "format", "a.glb", {"a.glb": data}, ("a.glb",))
+
+    packed = {"buffer": 0, "byteLength": len(meshopt), "byteStride": 12, "count": 16, "mode": "ATTRIBUTES"}
+    views = [
+        {"buffer": 0, "byteLength": 192, "extensions": {"EXT_meshopt_compression": packed}},
+        {"buffer": 0, "byteOffset": len(meshopt), "byteLength": len(indices)},
+    ]
+    settings = {"bufferView": 0, "attributes": {"POSITION": 0}}
+    bare = [{key: value for key, value in one.items() if key != "bufferView"} for one in accessors]
+    bare[0]["count"] = len(DracoPy.decode(draco).points)
+    return [
+        made("meshopt glb", meshopt + indices, "EXT_meshopt_compression", views, primitive, accessors),
+        made(
+            "draco glb",
+            draco,
+            "KHR_draco_mesh_compression",
+            [{"buffer": 0, "byteLength": len(draco)}],
+            {**primitive, "extensions": {"KHR_draco_mesh_compression": settings}},
+            bare,
+        ),
+    ]
+
+
+def _studio(asset: Asset, folder: Path) -> Seed:
+    """What the studio saves."""
+    from neurok.studio.files import save_scene
+    from neurok.studio.scene import StudioScene
+
+    (folder / "work").mkdir()
+    scene = StudioScene(folder / "work")
+    scene.open(asset)
+    save_scene(scene, folder / "a.neurok")
+    data = (folder / "a.neurok").read_bytes()
+    _written(folder)
+    return Seed("studio", "studio", "a.neurok", {"a.neurok": data}, ("a.neurok",))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from fuzzing.mutations import NUMBERS, WORDS
 from fuzzing.seeds import SECRET, shape
 from neurok import cli
 from neurok.core import Asset, Mesh
@@ -121,9 +122,57 @@ def weights(path: Path, out: Path, number: int) -> None:
     load_model(path)
 
 
+def picture(path: Path, out: Path, number: int) -> None:
+    """As ``generate`` reads it, and as the texture of an object that is written or weighed."""
+    from neurok.generation.photo import read_photo
+
+    match number % 3:
+        case 0:
+            read_photo(path)
+        case 1:
+            _command("convert", str(path.with_suffix(".obj")), "--out", str(out / f"o{OUTPUTS[number % 10]}"))
+        case _:
+            _command("materials", str(path.with_suffix(".obj")), "--out", str(out / "o.json"))
+
+
+def studio(path: Path, out: Path, number: int) -> None:
+    """As somebody opens it in the studio."""
+    from neurok.studio.files import read_scene_file
+
+    read_scene_file(path, out)
+
+
+COMMANDS = ("convert", "inspect", "simulate", "plan", "articulate", "sample", "materials", "pose")
+OBJECTS = {"simulate": ("--drop", "--seconds", "0.05"), "pose": ("--target", "sample:laptop")}
+
+
+@cache
+def _flags(command: str) -> list[str]:
+    """Every flag that the help of a command names."""
+    import contextlib
+    import io
+    import re
+
+    text = io.StringIO()
+    with contextlib.redirect_stdout(text), contextlib.suppress(SystemExit):
+        cli.main([command, "--help"])
+    return sorted(set(re.findall(r"--[a-z][a-z-]+", text.getvalue())) - {"--help", "--out"})
+
+
+def flags(path: Path, out: Path, number: int) -> None:
+    """One flag of a command gets a value that makes no sense."""
+    rng = np.random.default_rng(number)
+    command = COMMANDS[number % len(COMMANDS)]
+    names = _flags(command)
+    name = names[number // len(COMMANDS) % len(names)]
+    value = str(rng.choice([str(one)[:40] for one in (*NUMBERS, *WORDS)])).replace("\0", "")
+    words = [str(path), *OBJECTS.get(command, ()), "--out", str(out / ("o.json" if command == "plan" else "o.npz"))]
+    _command(command, *words, name, *([value] if rng.random() < 0.9 else []))
+
+
 TARGETS: dict[str, Callable[[Path, Path, int], None]] = {
     "format": convert, "scene": scene, "labels": labels, "cloud": cloud, "manifest": manifest, "plan": plan,
-    "materials": materials, "weights": weights,
+    "materials": materials, "weights": weights, "picture": picture, "studio": studio, "flags": flags,
 }  # fmt: skip
 
 

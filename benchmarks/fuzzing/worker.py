@@ -46,6 +46,8 @@ class Outcome:
 def damaged(seed: Seed, number: int, master: int) -> dict[str, bytes]:
     """The files of a mutant: all of its seed's, one of them hurt."""
     rng = np.random.default_rng([master, number])
+    if not seed.hurt:  # its target draws the damage
+        return seed.files
     name = seed.hurt[int(rng.integers(len(seed.hurt)))]
     return {**seed.files, name: mutate(name, seed.files[name], rng)}
 
@@ -111,6 +113,8 @@ def _misspoken(verdict: str, sentence: str, printed: str) -> str:
     """What is wrong with what was said: one line of bounded length is asked for, and no library's own words."""
     lines = [line for line in (sentence or printed).splitlines() if line]
     lines = [line for line in lines if "compiling the engine" not in line]
+    if any(line.startswith("╭") for line in lines):  # the box in which tyro says which flag it does not know
+        return ""
     if verdict == "refused" and len(lines) != 1:
         return f"{len(lines)} lines: {printed[-600:]}"
     if any(len(line) > 2200 for line in lines):

@@ -248,7 +248,7 @@ def _attempt(job: dict[str, Any], body: bytes) -> tuple[int, bytes]:
     except MemoryError:
         return TOO_LARGE, b""
     except Exception as error:
-        if "bad_alloc" in repr(error):
+        if isinstance(error, SystemError) or "bad_alloc" in repr(error):  # a library has not checked its memory
             return TOO_LARGE, b""
         return FAULT, " ".join(str(error).split())[-800:].encode(errors="replace")
 

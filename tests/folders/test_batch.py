@@ -267,3 +267,53 @@ def test_links_that_lead_out_of_a_folder_are_left_out_and_lists_are_believed(tmp
     assert {source.path.name for source in find_sources(inside)} == {"inside.obj"}
     (tmp_path / "list.txt").write_text("inside/far.obj\n")
     assert [source.path.name for source in find_sources(tmp_path / "list.txt")] == ["far.obj"]
+
+
+def count(job):
+    return {
+        "status": "ok" if int(job.source.key) % 3 else "failed",
+        "message": "" if int(job.source.key) % 3 else "No.",
+    }
+
+
+def test_objects_and_results_may_lie_in_storage_and_a_batch_goes_on_there(models, tmp_path, capsys):
+    fsspec = pytest.importorskip("fsspec")
+    memory = fsspec.filesystem("memory")
+    for path in models.rglob("*.*"):
+        memory.pipe_file(f"/things/{path.relative_to(models).as_posix()}", path.read_bytes())
+    line = ["batch", "convert", "memory://things", "--out", "memory://made", "--json"]
+    main(line)
+    told = json.loads(capsys.readouterr().out)
+    assert told["states"] == {"failed": 1, "ok": 3}
+    assert [reason["count"] for reason in told["reasons"]] == [1]
+    names = {name.removeprefix("/made/") for name in memory.find("/made")}
+    assert {"batch.json", "report.jsonl", "index.html", "times.jsonl"} <= names
+    assert "assets/things/deep/lamp/record.json" in names
+    before = memory.ukey("/made/assets/things/deep/lamp/record.json")
+    memory.rm("/made/assets/things/deep/laptop", recursive=True)
+    (tmp_path / "list.txt").write_text("".join(f"memory:/{name}\n" for name in sorted(memory.find("/things"))))
+    main([*line[:2], str(tmp_path / "list.txt"), *line[3:]])
+    assert json.loads(capsys.readouterr().out)["states"] == {"failed": 1, "ok": 3}
+    assert memory.ukey("/made/assets/things/deep/lamp/record.json") == before
+    assert memory.exists("/made/assets/things/deep/laptop/record.json")
+
+
+def test_a_place_that_no_storage_knows_is_a_sentence(tmp_path):
+    pytest.importorskip("fsspec")
+    with pytest.raises(NeurokError, match="cannot be reached"):
+        batch(act, "nosuch://things", tmp_path / "out", BatchSettings("try"))
+
+
+def test_the_summary_counts_reasons_and_the_sheet_is_bounded(tmp_path, monkeypatch):
+    from neurok.folders import sheet
+    from neurok.folders.run import run_batch
+
+    monkeypatch.setattr(sheet, "MOST_CARDS", 2)
+    (tmp_path / "list.txt").write_text("".join(f"{k}.obj\n" for k in range(9)))
+    found = run_batch(count, tmp_path / "list.txt", tmp_path / "out", BatchSettings("count"))
+    assert (found.states, found.reasons) == ({"failed": 3, "ok": 6}, {"No.": 3})
+    page = (tmp_path / "out/index.html").read_text()
+    assert page.count("<article") == 4
+    assert "3 failed" in page
+    assert "report.jsonl has all" in page
+    assert len((tmp_path / "out/report.jsonl").read_text().splitlines()) == 9

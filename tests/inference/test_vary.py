@@ -162,7 +162,7 @@ def test_other_meshes_are_looked_at(chair, monkeypatch):
     mesh = asset_of(chair).mesh
     assert vary(Asset(mesh), seed=1) == []
     photo = asked[0]
-    assert photo.pixels.shape == (112, 112, 3)
+    assert photo.pixels.shape == (192, 192, 3)
     assert 0.05 < photo.coverage < 0.9
     assert "only looked at" in photo.note
     np.testing.assert_array_equal(photo.pixels, looked_at(Asset(mesh)).pixels)

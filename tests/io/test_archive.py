@@ -12,7 +12,7 @@ from plain_meshes import articulated_arrays, assert_same_look, meshes, rich_mesh
 
 from neurok.core import Articulation, Asset, Clip, Inertial, Joint, Material, MaterialField, Skin
 from neurok.errors import FormatError, NeurokError
-from neurok.io import load, load_articulation, load_mesh, npz_arrays, save
+from neurok.io import files, load, load_articulation, load_mesh, npz_arrays, save
 
 
 def full_asset() -> Asset:
@@ -136,7 +136,7 @@ def test_an_array_that_promises_more_than_it_holds_is_refused(tmp_path):
 
 
 def test_a_bomb_is_refused_before_it_unpacks(tmp_path, monkeypatch):
-    monkeypatch.setattr(npz_arrays, "MAX_UNPACKED_BYTES", 10_000)
+    monkeypatch.setattr(files, "MAX_UNPACKED_BYTES", 10_000)
     np.savez_compressed(tmp_path / "m.npz", vertices=np.zeros((100_000, 3)), faces=np.zeros((1, 3), int))
     with pytest.raises(FormatError, match="would unpack"):
         load(tmp_path / "m.npz")

@@ -6,15 +6,16 @@ import json
 import struct
 import tracemalloc
 import zipfile
+import zlib
 
 import numpy as np
 import pytest
 
-from neurok.core import Clip, Joint, Mesh
+from neurok.core import Clip, Joint, Mesh, Texture
 from neurok.errors import FormatError, MeshError, NeurokError
 from neurok.io import files, load, mjcf, save
 from neurok.io.npz_arrays import pack
-from neurok.sandbox import Sandbox
+from neurok.sandbox import Limits, Sandbox
 
 TRIANGLE = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0]])
 FACE = np.array([[0, 1, 2]])
@@ -179,3 +180,130 @@ def test_members_that_lie_about_their_size_are_not_unpacked(tmp_path, name, meth
         load(path)
     assert tracemalloc.get_traced_memory()[1] < 10_000_000
     tracemalloc.stop()
+
+
+def png(width, height):
+    """A picture of one colour that says its size."""
+
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+
+    head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    rows = zlib.compress((b"\0" + b"\7" * 3 * width) * height, 9)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+
+
+def packed_glb(path, binary, **more):
+    """One triangle, and what else a test puts into the file."""
+    positions = TRIANGLE.astype("<f4").tobytes()
+    view = {"buffer": 0, "byteLength": 36}
+    more["bufferViews"] = [view, *more.get("bufferViews", [])]
+    document = {
+        "asset": {"version": "2.0"},
+        "scenes": [{"nodes": [0]}],
+        "nodes": [{"mesh": 0}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
+        "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"}],
+        "buffers": [{"byteLength": 36 + len(binary)}],
+        **more,
+    }
+    text = json.dumps(document).encode()
+    text += b" " * (-len(text) % 4)
+    chunk = positions + binary + b"\0" * (-len(binary) % 4)
+    head = struct.pack("<4sIIII", b"glTF", 2, 28 + len(text) + len(chunk), len(text), 0x4E4F534A)
+    path.write_bytes(head + text + struct.pack("<II", len(chunk), 0x4E4942) + chunk)
+
+
+def test_pictures_that_share_bytes_are_counted(tmp_path):
+    binary, count = png(4, 4) + bytes(2_000_000), 300
+    views = [{"buffer": 0, "byteOffset": 36, "byteLength": len(binary) - k} for k in range(count)]
+    packed_glb(
+        tmp_path / "a.glb",
+        binary,
+        bufferViews=views,
+        images=[{"bufferView": 1 + k} for k in range(count)],
+        textures=[{"source": k} for k in range(count)],
+        materials=[{"pbrMetallicRoughness": {"baseColorTexture": {"index": k}}} for k in range(count)],
+    )
+    tracemalloc.start()
+    with pytest.raises(FormatError, match="times its size"):
+        load(tmp_path / "a.glb")
+    assert tracemalloc.get_traced_memory()[1] < 300_000_000
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize(("count", "stride", "views"), [(10**8, 16, 1), (10_000, 100, 2000)])
+def test_packed_views_that_claim_too_much_take_no_memory(tmp_path, count, stride, views):
+    packed = {"buffer": 0, "byteLength": 36, "byteStride": stride, "count": count, "mode": "ATTRIBUTES"}
+    view = {"buffer": 0, "byteLength": count * stride, "extensions": {"EXT_meshopt_compression": packed}}
+    packed_glb(tmp_path / "a.glb", b"", bufferViews=[view] * views, extensionsUsed=["EXT_meshopt_compression"])
+    tracemalloc.start()
+    with pytest.raises(FormatError):
+        load(tmp_path / "a.glb")
+    assert tracemalloc.get_traced_memory()[1] < 100_000_000
+    tracemalloc.stop()
+
+
+def test_a_file_with_many_names_is_read_once(tmp_path):
+    (tmp_path / "b.bin").write_bytes(TRIANGLE.astype("<f4").tobytes() + bytes(5_000_000))
+    count = 60
+    document = {
+        "asset": {"version": "2.0"},
+        "scenes": [{"nodes": [0]}],
+        "nodes": [{"mesh": 0}],
+        "buffers": [{"byteLength": 36, "uri": "./" * k + "b.bin"} for k in range(count)],
+        "bufferViews": [{"buffer": k, "byteLength": 36} for k in range(count)],
+        "accessors": [{"bufferView": k, "componentType": 5126, "count": 3, "type": "VEC3"} for k in range(count)],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": k}} for k in range(count)]}],
+    }
+    (tmp_path / "a.gltf").write_text(json.dumps(document))
+    tracemalloc.start()
+    assert load(tmp_path / "a.gltf").mesh.face_count == count
+    assert tracemalloc.get_traced_memory()[1] < 30_000_000
+    tracemalloc.stop()
+
+
+def test_pictures_of_kinds_whose_readers_start_programs_are_refused(tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    image.new("RGB", (8, 8)).save(tmp_path / "a.eps")
+    (tmp_path / "a.obj").write_text("mtllib a.mtl\nv 0 0 0\nv 1 0 0\nv 0 1 0\nvt 0 0\nusemtl m\nf 1/1 2/1 3/1\n")
+    (tmp_path / "a.mtl").write_text("newmtl m\nmap_Kd a.eps\n")
+    with pytest.raises(FormatError, match="not a picture"):
+        load(tmp_path / "a.obj")
+
+
+def test_grey_pictures_of_16_bits_keep_their_shades(tmp_path):
+    image = pytest.importorskip("PIL.Image")
+    shades = np.linspace(0, 65535, 64).astype(np.uint16).reshape(8, 8)
+    image.fromarray(shades).save(tmp_path / "a.png")
+    pixels = Texture((tmp_path / "a.png").read_bytes()).pixels()
+    assert np.array_equal(pixels[..., 0], shades >> 8)
+
+
+def test_nodes_that_show_nodes_end_in_the_sandbox(tmp_path, capfd, monkeypatch):
+    pytest.importorskip("collada")
+    from neurok.io import interchange
+
+    monkeypatch.setattr(interchange, "decoding_limits", lambda size, **_: Limits(cpu=5.0, memory=2e8))
+    numbers = '<float_array id="pa" count="9">0 0 0 1 0 0 0 1 0</float_array>'
+    reach = "".join(f'<param name="{name}" type="float"/>' for name in "XYZ")
+    reach = f'<technique_common><accessor source="#pa" count="3" stride="3">{reach}</accessor></technique_common>'
+    shape = f'<mesh><source id="p">{numbers}{reach}</source><vertices id="v"><input semantic="POSITION" source="#p"/>'
+    shape += '</vertices><triangles count="1"><input semantic="VERTEX" source="#v" offset="0"/><p>0 1 2</p></triangles>'
+    nodes = '<node id="n0"><instance_geometry url="#g"/></node>' + "".join(
+        f'<node id="n{k}"><instance_node url="#n{k - 1}"/><instance_node url="#n{k - 1}"/></node>' for k in range(1, 40)
+    )
+    path = tmp_path / "a.dae"
+    path.write_text(
+        '<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1"><asset><created>2020-01-01'
+        f"</created><modified>2020-01-01</modified></asset><library_geometries><geometry id='g'>{shape}</mesh>"
+        f"</geometry></library_geometries><library_nodes>{nodes}</library_nodes><library_visual_scenes>"
+        '<visual_scene id="s"><node><instance_node url="#n39"/></node></visual_scene></library_visual_scenes>'
+        '<scene><instance_visual_scene url="#s"/></scene></COLLADA>'
+    )
+    with pytest.raises(FormatError, match="than any file of its size should"):
+        load(path)
+    path.write_text(path.read_text().replace('url="#g"', 'url="#none"'))
+    with pytest.raises(FormatError):
+        load(path)
+    assert capfd.readouterr().err == ""  # no second line of a library

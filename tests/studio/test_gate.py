@@ -1,7 +1,10 @@
 """Who gets through the door of the studio, and who does not."""
 
 import asyncio
+import os
 import socket
+import time
+from pathlib import Path
 
 import pytest
 
@@ -117,7 +120,24 @@ def answer_of(port, lines):
         return stream.recv(4096).split(b"\r\n")[0].decode()
 
 
+def listening():
+    """The ports that this process listens on."""
+    found = set()
+    mine = {os.readlink(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd") if _is_open(name)}
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+            words = line.split()
+            if words[3] == "0A" and f"socket:[{words[9]}]" in mine:
+                found.add(int(words[1].rpartition(":")[2], 16))
+    return found
+
+
+def _is_open(name):
+    return os.path.islink(f"/proc/self/fd/{name}")
+
+
 @pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="ports are looked up in /proc")
 def test_every_port_of_the_studio_refuses_foreign_pages_and_too_many_people(capfd):
     pytest.importorskip("viser", reason="viser is not installed: there is no studio")
     from neurok.studio.config import StudioConfig
@@ -125,16 +145,24 @@ def test_every_port_of_the_studio_refuses_foreign_pages_and_too_many_people(capf
 
     upgrade = ["Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13"]
     upgrade += ["Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Protocol: viser-v0"]
+    before = listening()
     server = StudioServer(config=StudioConfig(sessions=2))
     try:
-        inner, outer = server.viser.get_port(), server.port
-        for port in (inner, outer):
+        outer, ports = server.port, listening() - before
+        assert {server.viser.get_port(), outer} <= ports
+        for port in ports:
             ask = ["GET / HTTP/1.1", f"Host: 127.0.0.1:{port}"]
             assert "403" in answer_of(port, [*ask, *upgrade, "Origin: http://evil.example"])
             assert ("200" in answer_of(port, ask)) == (port == outer)
             assert "403" in answer_of(port, ["GET / HTTP/1.1", "Host: [::1"])
         own = [*upgrade, f"Origin: http://127.0.0.1:{outer}"]
         assert "101" in answer_of(outer, ["GET / HTTP/1.1", f"Host: 127.0.0.1:{outer}", *own])
+        with socket.create_connection(("127.0.0.1", outer), timeout=20) as stream:  # then nonsense, and gone
+            ask = ["GET / HTTP/1.1", f"Host: 127.0.0.1:{outer}", *own]
+            stream.sendall(("\r\n".join(ask) + "\r\n\r\n").encode())
+            stream.recv(4096)
+            stream.sendall(b"\x82\x84\0\0\0\0junk" + b"\xff" * 100)
+            time.sleep(1.0)
         assert [server._seats.acquire(blocking=False) for _ in range(3)].count(True) <= 2
     finally:
         server.stop()

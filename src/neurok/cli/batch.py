@@ -9,7 +9,6 @@ import logging
 import os
 import re
 import sys
-from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
@@ -67,10 +66,10 @@ class BatchCommand(Command):
     command: tyro.conf.Positional[CommandName]
     """The command to run on each object."""
 
-    objects: Annotated[tyro.conf.Positional[Path], arg("FOLDER|MANIFEST")]
-    """A folder of objects, or a list of them: a .csv with a column 'file', or a .txt with a path in each line."""
+    objects: Annotated[tyro.conf.Positional[str], arg("FOLDER|MANIFEST|URL")]
+    """Objects: a folder, a .csv with a column 'file', a .txt with a path or URL in each line, or a URL of these."""
 
-    out: Annotated[Path, arg("FOLDER")]
+    out: Annotated[str, arg("FOLDER|URL")]
     """Output folder; it may hold an interrupted batch of the same command and flags."""
 
     formats: Annotated[tuple[str, ...], arg("SUFFIX [SUFFIX ...]", "as suits the command")] = ()
@@ -91,7 +90,7 @@ class BatchCommand(Command):
     beyond: ClassVar[tuple[str, ...]] = ()
 
     def run(self) -> dict[str, Any]:
-        from neurok.folders.run import batch
+        from neurok.folders.run import run_batch
 
         settings = self._settings()
         limits = self._limits()
@@ -100,21 +99,28 @@ class BatchCommand(Command):
             warn(f"{links} out of '{self.objects}' left out; list the files in a .txt to use them.")
         try:
             with counting("objects", json=self.json) as tell:
-                records = batch(
+                found = run_batch(
                     work, self.objects, self.out, settings, workers=self.workers, ray_address=self.ray, limits=limits,
                     retry=self.retry, progress=tell,
                 )  # fmt: skip
         except KeyboardInterrupt:
             print(f"What is finished is kept in {self.out}; the same command goes on from there.", file=sys.stderr)
             raise
-        states = dict(sorted(Counter(record["status"] for record in records).items()))
+        states = dict(sorted(found.states.items()))
         self.say(
-            f"{counted(len(records), 'object')}: {', '.join(f'{count} {state}' for state, count in states.items())}"
+            f"{counted(found.count, 'object')}: {', '.join(f'{count} {state}' for state, count in states.items())}"
         )
-        failures = [f"  {record['asset']}: {record['message']}" for record in records if record["message"]]
-        self.say(*failures[:10], f"Wrote {self.out}/index.html and report.jsonl")
-        self.exit_code = EXIT_CODES["failed"] if records and all(record["message"] for record in records) else 0
-        return {"out": str(self.out), "objects": len(records), "states": states, **settings.as_dict()}
+        worst = found.reasons.most_common(10)
+        self.say(*(f"  {count} times, as {found.examples[kind]}" for kind, count in worst))
+        self.say(f"Wrote {self.out}/index.html and report.jsonl")
+        self.exit_code = EXIT_CODES["failed"] if found.count and found.reasons.total() == found.count else 0
+        return {
+            "out": self.out,
+            "objects": found.count,
+            "states": states,
+            "reasons": [{"count": count, "example": found.examples[kind]} for kind, count in worst],
+            **settings.as_dict(),
+        }
 
     def _limits(self) -> Limits:
         from neurok.sandbox import Limits
@@ -141,7 +147,7 @@ class BatchCommand(Command):
         """Let the command read and check its flags once, so that mistakes are told before the work."""
         from neurok.cli import parsed
 
-        out = ["--out", *(str(self.out / f"object{suffix}") for suffix in formats)] if formats else []
+        out = ["--out", *(f"object{suffix}" for suffix in formats)] if formats else []
         parsed(self.command, ["sample:laptop", *out, *self.beyond]).check_flags()
 
 

@@ -20,6 +20,9 @@ from neurok.errors import FormatError, NeurokError
 MAX_TEXTURE_PIXELS = 8192 * 8192
 """Larger pictures are refused before they are decoded."""
 
+PICTURE_FORMATS = ("PNG", "JPEG", "WEBP", "BMP", "TGA", "TIFF", "GIF", "DDS")
+"""What Pillow may take a picture for: others of its readers start programs, as that of EPS does."""
+
 KTX2 = "image/ktx2"
 SIGNATURES = {b"\x89PNG": "image/png", b"\xff\xd8\xff": "image/jpeg", b"\xabKTX 20\xbb": KTX2}
 """First bytes of each kind of picture; WebP has its name at the ninth."""
@@ -45,7 +48,7 @@ class Texture:
     name: str = "texture"
 
     def __post_init__(self) -> None:
-        width, height = self._ktx2_size() if self.mime == KTX2 else self._open().size
+        width, height = self.size
         if width * height > MAX_TEXTURE_PIXELS:
             raise self._too_large(f"has {width}x{height} pixels")
 
@@ -56,11 +59,16 @@ class Texture:
             with warnings.catch_warnings():
                 # Pillow warns of pictures that we refuse, or that we allow.
                 warnings.simplefilter("ignore", Image.DecompressionBombWarning)
-                return Image.open(io.BytesIO(self.data))
+                return Image.open(io.BytesIO(self.data), formats=PICTURE_FORMATS)
         except Image.DecompressionBombError:
             raise self._too_large("is far too large") from None
         except Exception as error:
             raise FormatError(f"Texture '{self.name}' is not a picture that can be read: {error}.") from error
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height that its header tells [pixels]."""
+        return self._ktx2_size() if self.mime == KTX2 else self._open().size
 
     def _ktx2_size(self) -> tuple[int, int]:
         """Width and height that the header of a KTX2 picture tells."""
@@ -82,8 +90,13 @@ class Texture:
         """Decoded RGBA, ``(H, W, 4)`` uint8, first row at the top."""
         if not self.is_decodable:
             raise FormatError(f"Texture '{self.name}' is a KTX2 picture, which is kept but cannot be decoded.")
+        from PIL import Image
+
         try:
-            return np.asarray(self._open().convert("RGBA"))
+            image = self._open()
+            if image.mode.startswith("I"):  # 16 bits of grey, which Pillow would clip
+                image = Image.fromarray((np.asarray(image, dtype=np.uint32) >> 8).clip(0, 255).astype(np.uint8))
+            return np.asarray(image.convert("RGBA"))
         except FormatError:
             raise
         except Exception as error:

@@ -11,7 +11,7 @@ import socket
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
@@ -25,32 +25,35 @@ from neurok.errors import NeurokError, require
 from neurok.sandbox import Ended, Limits
 
 Result = TypeVar("Result")
-Task = Callable[[int], Result]
+Item = TypeVar("Item")
+Task = Callable[[Item], Result]
 
 
-def spread(task: Task[Result], numbers: list[int], workers: int, ray_address: str | None = None) -> Iterator[Result]:
-    """The results of a task for every number, as they come; an interruption ends all workers at once.
+def spread(
+    task: Task[Item, Result], items: Iterable[Item], workers: int, ray_address: str | None = None
+) -> Iterator[Result]:
+    """The results of a task for every item, as they come; an interruption ends all workers at once.
 
     Args:
-        task: A pure function that can be pickled.
-        numbers: What to call it with.
+        task: A pure function that can be pickled; small, for it is sent with every item.
+        items: What to call it with; taken one by one, as there is room.
         workers: Processes on this machine; 1 works in this one.
         ray_address: ``local`` or the address of a Ray cluster to work on instead.
     """
     if ray_address is not None:
-        return _on_ray(task, numbers, workers, ray_address)
-    return map(task, numbers) if workers == 1 else _on_processes(task, numbers, workers)
+        return _on_ray(task, items, workers, ray_address)
+    return map(task, items) if workers == 1 else _on_processes(task, items, workers)
 
 
-def _on_processes(task: Task[Result], numbers: list[int], workers: int) -> Iterator[Result]:
+def _on_processes(task: Task[Item, Result], items: Iterable[Item], workers: int) -> Iterator[Result]:
     others = set(active_children())
     waiting: set[Future[Result]] = set()
     # Fresh interpreters: simulators and their threads do not survive a fork.
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=start_worker) as pool:
         try:
-            for number in numbers:
+            for item in items:
                 with interrupts_held():
-                    waiting.add(pool.submit(task, number))
+                    waiting.add(pool.submit(task, item))
                 if len(waiting) > workers:
                     done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                     yield from (future.result() for future in done)
@@ -96,7 +99,7 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _on_ray(task: Task[Result], numbers: list[int], workers: int, address: str) -> Iterator[Result]:
+def _on_ray(task: Task[Item, Result], items: Iterable[Item], workers: int, address: str) -> Iterator[Result]:
     require("ray", "cluster")
     import ray
 
@@ -104,11 +107,12 @@ def _on_ray(task: Task[Result], numbers: list[int], workers: int, address: str) 
     if fresh:
         _join_ray(address, workers)
     try:
-        remote: Any = ray.remote(num_cpus=1, max_retries=3)(lambda number: task(number))
+        remote: Any = ray.remote(num_cpus=1, max_retries=3)(lambda item: task(item))
         waiting: list[Any] = []
-        for number in numbers:
-            waiting.append(remote.remote(number))
-            if len(waiting) > 2 * max(workers, int(ray.cluster_resources().get("CPU", 1))):
+        most = 2 * max(workers, int(ray.cluster_resources().get("CPU", 1)))
+        for item in items:
+            waiting.append(remote.remote(item))
+            if len(waiting) > most:
                 done, waiting = ray.wait(waiting)
                 yield from ray.get(done)
         while waiting:

@@ -1,32 +1,36 @@
 """The verb ``batch``: work on every object of a folder, and keep what is done whatever happens.
 
-Each object is worked on in a process of its own within limits (``data.limited``); the process beside it only watches.
-Those are spread over this machine or a Ray cluster (``data.workers.spread``) and hand back files as bytes, so that one
-process alone writes.
+Each object is worked on in a process of its own within limits (``processes.Limited``); the process beside it only
+watches. Those are spread over this machine or a Ray cluster (``processes.spread``) and hand back files as bytes, so
+that one process alone writes. It holds a name and one byte for each object, never their records.
 """
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from neurok.errors import NeurokError
 from neurok.folders.processes import Limited, spread
-from neurok.folders.sheet import write_batch_sheet
-from neurok.folders.store import BatchSettings, BatchStore, ObjectFile, find_sources
+from neurok.folders.sheet import SheetCards, write_batch_sheet
+from neurok.folders.store import BatchSettings, BatchStore, ObjectFile, fetched, find_sources
 from neurok.sandbox import Ended, Limits
 
 LIMITS = Limits(seconds=600.0, memory=8e9)
 """Of one object, unless others are given."""
 
-REPORT_EVERY = 50
-"""Objects after which report and sheet are written anew."""
+REPORT_FIRST = 50
+"""Objects after which report and sheet are written, and again whenever twice as many are done: all writing together
+stays in proportion to the objects."""
 
 REPEATED = ("failed", "time", "memory", "crash", "bug")
 """What ``retry`` does again."""
@@ -44,6 +48,11 @@ class BatchJob:
 Work = Callable[[BatchJob], dict[str, Any]]
 """Writes into the folder of a job and tells how it went: ``status``, ``message``, ``warnings``, ``figures``."""
 
+VARYING = re.compile(r"'[^']*'|[-+]?\d[\d.,e+-]*")
+"""What differs between sentences that say the same: names and numbers."""
+
+MOST_REASONS = 200
+
 Progress = Callable[..., None]
 """Told how many objects are done and how many there are."""
 
@@ -53,7 +62,6 @@ class _Plan:
     """Everything a worker needs to know."""
 
     work: Work
-    sources: tuple[ObjectFile, ...]
     settings: BatchSettings
     limits: Limits
     scratch: Path
@@ -70,6 +78,31 @@ class _Outcome:
     memory: float
 
 
+@dataclass
+class Summary:
+    """What became of all objects, in a size that does not grow with them."""
+
+    states: Counter[str] = field(default_factory=Counter)
+    reasons: Counter[str] = field(default_factory=Counter)
+    """How often objects failed, by the sentence with names and numbers left out."""
+
+    examples: dict[str, str] = field(default_factory=dict)
+    """One object of each reason with its whole sentence."""
+
+    @property
+    def count(self) -> int:
+        return sum(self.states.values())
+
+    def add(self, record: Mapping[str, Any]) -> None:
+        """Count one record."""
+        self.states[record["status"]] += 1
+        if record["message"]:
+            kind = VARYING.sub("...", record["message"])
+            kind = kind if kind in self.reasons or len(self.reasons) < MOST_REASONS else "other reasons"
+            self.reasons[kind] += 1
+            self.examples.setdefault(kind, f"{record['asset']}: {record['message']}")
+
+
 def batch(
     work: Work,
     where: str | Path,
@@ -84,10 +117,32 @@ def batch(
 ) -> list[dict[str, Any]]:
     """Work on every object of a folder or manifest, or finish doing so, and return their records.
 
+    ``run_batch`` does the same without holding the records; a million of them take gigabytes.
+    """
+    store = BatchStore.at(out)
+    options: dict[str, Any] = {"workers": workers, "ray_address": ray_address, "limits": limits, "retry": retry}
+    run_batch(work, where, store, settings, **options, progress=progress)
+    return [json.loads(line) for line in (store.read("report.jsonl") or b"").splitlines()]
+
+
+def run_batch(
+    work: Work,
+    where: str | Path,
+    out: str | Path | BatchStore,
+    settings: BatchSettings,
+    *,
+    workers: int = 1,
+    ray_address: str | None = None,
+    limits: Limits = LIMITS,
+    retry: bool = False,
+    progress: Progress | None = None,
+) -> Summary:
+    """Work on every object of a folder or manifest, or finish doing so.
+
     Args:
         work: A function of a module that makes files of one object; called in a process of its own.
-        where: A folder of objects, or a .csv or .txt that lists them (``batch.store.find_sources``).
-        out: A folder; it may hold an interrupted batch with the same settings.
+        where: A folder of objects, a .csv or .txt that lists them (``store.find_sources``), or a URL of either.
+        out: A folder or URL; it may hold an interrupted batch with the same settings.
         settings: What is done, so that another batch does not go on with this one's files.
         workers: Objects at the same time on this machine.
         ray_address: ``local`` or the address of a Ray cluster to work on instead; its machines must reach ``where``.
@@ -100,36 +155,52 @@ def batch(
     """
     if workers < 1:
         raise NeurokError(f"workers must be 1 or more, got {workers}.")
-    sources = tuple(replace(source, path=source.path.absolute()) for source in find_sources(where))
-    store = BatchStore(Path(out).absolute())
+    sources = find_sources(where)
+    store = out if isinstance(out, BatchStore) else BatchStore.at(out)
     store.claim(settings)
-    records = {k: record for k, source in enumerate(sources) if (record := store.record(source)) is not None}
-    if retry:
-        records = {k: record for k, record in records.items() if record["status"] not in REPEATED}
-    missing = [k for k in range(len(sources)) if k not in records]
-    plan = _Plan(work, sources, settings, limits, store.scratch)
+    again = REPEATED if retry else ()
+    done = bytearray(store.is_done(source, again) for source in sources)
+    missing = ((k, source.absolute()) for k, source in enumerate(sources) if not done[k])
+    plan = _Plan(work, settings, limits, store.scratch)
     tell = progress or (lambda done, total, name="": None)
-    tell(len(records), len(sources))
+    count, next_report = sum(done), max(REPORT_FIRST, 2 * sum(done))
+    tell(count, len(sources))
     try:
         for outcome in spread(partial(_one, plan), missing, workers, ray_address):
             source = sources[outcome.number]
             store.keep(source, outcome.record, outcome.files)
             store.note_time(source, outcome.seconds, outcome.memory)
-            records[outcome.number] = outcome.record
-            tell(len(records), len(sources), source.key)
-            if len(records) % REPORT_EVERY == 0:
-                _report(store, sources, records)
+            done[outcome.number] = 1
+            count += 1
+            tell(count, len(sources), source.key)
+            if count == next_report:
+                next_report *= 2
+                _report(store, sources, done)
     finally:
         _limited(work, limits).end()
         shutil.rmtree(store.scratch, ignore_errors=True)
-        _report(store, sources, records)
-    return [records[k] for k in range(len(sources))]
+        summary = _report(store, sources, done)
+        if store.url:
+            shutil.rmtree(store.folder, ignore_errors=True)
+    return summary
 
 
-def _report(store: BatchStore, sources: Sequence[ObjectFile], records: dict[int, dict[str, Any]]) -> None:
-    done = [records[k] for k in sorted(records)]
-    store.write_report(done)
-    write_batch_sheet(store, done, len(sources))
+def _report(store: BatchStore, sources: Sequence[ObjectFile], done: bytearray) -> Summary:
+    """Write report and sheet in one pass over the records, which are read again one by one."""
+    summary = Summary()
+    numbers = (k for k, is_done in enumerate(done) if is_done)
+    records = (record for k in numbers if (record := store.record(sources[k])) is not None)
+    cards = SheetCards()
+    store.write_report(_counted(records, summary, cards))
+    write_batch_sheet(store, cards, summary.count, len(sources))
+    return summary
+
+
+def _counted(records: Iterable[dict[str, Any]], summary: Summary, cards: SheetCards) -> Iterator[dict[str, Any]]:
+    for record in records:
+        summary.add(record)
+        cards.add(record)
+        yield record
 
 
 @cache
@@ -138,16 +209,19 @@ def _limited(work: Work, limits: Limits) -> Limited:
     return Limited(work, limits)
 
 
-def _one(plan: _Plan, number: int) -> _Outcome:
+def _one(plan: _Plan, item: tuple[int, ObjectFile]) -> _Outcome:
     """Work on one object; whatever happens is an outcome."""
-    source, limited, start = plan.sources[number], _limited(plan.work, plan.limits), time.monotonic()
+    (number, source), limited, start = item, _limited(plan.work, plan.limits), time.monotonic()
     scratch = plan.scratch if plan.scratch.is_dir() else None  # another machine may not see it
     folder = Path(tempfile.mkdtemp(prefix="neurok-batch-", dir=scratch))
     try:
-        outcome = limited.call(BatchJob(source, plan.settings, folder))
+        with tempfile.TemporaryDirectory(prefix="neurok-batch-", dir=scratch) as inputs:
+            outcome = limited.call(BatchJob(fetched(source, Path(inputs)), plan.settings, folder))
         files = {str(path.relative_to(folder)): path.read_bytes() for path in _files(folder)}
     except Ended as end:
         outcome, files = _ended(end)
+    except NeurokError as error:
+        outcome, files = {"status": "failed", "message": str(error)}, {}
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     about = {"asset": source.key, "file": source.path.name, "category": source.category, "digest": source.digest}

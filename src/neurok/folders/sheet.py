@@ -7,7 +7,7 @@ how sure they are, and what was said.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -60,23 +60,30 @@ class Card:
 
 
 def write_sheet(folder: Path, title: str, intro: str, order: Sequence[str], cards: Iterable[Card]) -> None:
-    """Write ``index.html``, sorted by the order of states; pictures stay beside it."""
+    """Write ``index.html``; pictures stay beside it."""
+    text = sheet_text(title, intro, order, cards)
+    write_files(folder / "index.html", {"index.html": text.encode()})
+
+
+def sheet_text(
+    title: str, intro: str, order: Sequence[str], cards: Iterable[Card], counts: Mapping[str, int] | None = None
+) -> str:
+    """The page, sorted by the order of states; ``counts`` are those of all objects where some have no card."""
     sorted_cards = sorted(cards, key=lambda card: order.index(card.state))
-    counts = Counter(card.state for card in sorted_cards)
+    counts = counts or Counter(card.state for card in sorted_cards)
     buttons = "".join(
         f'<button data-state="{state}" class="{state}">{counts[state]} {state}</button>'
         for state in order
-        if counts[state]
+        if counts.get(state)
     )
     body = "\n".join(card.html for card in sorted_cards)
-    text = (
+    return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<style>\n{STYLE.read_text(encoding='utf-8')}</style></head>\n<body>\n<header><h1>{escape(title)}</h1>"
         f"<p>{intro}</p><nav>{buttons}</nav></header>\n"
         f"<main>\n{body}\n</main>\n<script>\n{SCRIPT}</script></body></html>\n"
     )
-    write_files(folder / "index.html", {"index.html": text.encode()})
 
 
 def image(key: str, name: str) -> str:
@@ -105,10 +112,31 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     return f"<table><tr><th>{'<th>'.join(head)}</tr>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
 
 
-def write_batch_sheet(store: BatchStore, records: Sequence[dict[str, Any]], total: int) -> None:
+MOST_CARDS = 2000
+"""Of each state on the sheet of a batch; no browser shows a million, and report.jsonl has them all."""
+
+
+class SheetCards:
+    """The cards of a batch and how many there would be of each state."""
+
+    def __init__(self) -> None:
+        self.cards: list[Card] = []
+        self.counts: Counter[str] = Counter()
+
+    def add(self, record: dict[str, Any]) -> None:
+        """Count a record, and show it if there is room."""
+        state = state_of(record)
+        self.counts[state] += 1
+        if self.counts[state] <= MOST_CARDS:
+            self.cards.append(_card(record))
+
+
+def write_batch_sheet(store: BatchStore, cards: SheetCards, count: int, total: int) -> None:
     """The sheet of a batch."""
-    intro = f"{len(records)} of {total} objects are done."
-    write_sheet(store.folder, "Batch", intro, ORDER, map(_card, records))
+    intro = f"{count} of {total} objects are done."
+    if len(cards.cards) < count:
+        intro += f" The first {MOST_CARDS} of each state are shown; report.jsonl has all."
+    store.write("index.html", [sheet_text("Batch", intro, ORDER, cards.cards, cards.counts).encode()])
 
 
 def _card(record: dict[str, Any]) -> Card:

@@ -19,6 +19,15 @@ from neurok.staging import staged, together
 MAX_FILE_BYTES = 2 * 1024**3
 """Larger files are refused before they are read."""
 
+MAX_UNPACKED_BYTES = 2 * 1024**3
+"""What all that is packed in a file may unpack to."""
+
+MAX_RATIO = 100
+"""Largest factor by which a large file may grow; positions of real objects shrink by 2 to 20 times."""
+
+SMALL_BYTES = 64 * 1024**2
+"""What unpacks to less may grow by any factor."""
+
 Files = dict[str, bytes]
 """What a writer makes: contents by path relative to the folder of the main file, the main file first."""
 
@@ -93,6 +102,30 @@ def read_bytes(path: Path, limit: int = MAX_FILE_BYTES) -> bytes:
         raise NeurokError(f"'{path}' cannot be read: {getattr(error, 'strerror', None) or error}.") from error
 
 
+def check_growth(path: Path, unpacked: int, packed: int) -> None:
+    """Refuse a file whose packed pieces hold, or say that they hold, more than its size warrants: the one guard of
+    every compressed thing, asked before memory is taken.
+
+    Raises:
+        FormatError: If the pieces unpack to too much.
+    """
+    if unpacked > MAX_UNPACKED_BYTES:
+        raise FormatError(
+            f"'{path}' would unpack to {unpacked / 1e9:.1f} GB; {MAX_UNPACKED_BYTES / 1e9:.1f} GB are allowed."
+        )
+    if unpacked > SMALL_BYTES and unpacked > MAX_RATIO * packed:
+        raise FormatError(
+            f"'{path}' would unpack to {unpacked / 1e9:.2g} GB, {unpacked / max(packed, 1):.0f} times its size; "
+            f"real objects shrink by {MAX_RATIO} times at most, so it is not read."
+        )
+
+
+def decoding_limits(size: int, seconds: float = 20.0, ratio: int = 64) -> Limits:
+    """What a decoder of others may take for a file: the largest of public collections pass ten times over with 1 GiB
+    and ``ratio`` times the size in memory, ``seconds`` and one more for each 5 MB of computing."""
+    return Limits(cpu=seconds + size / 5e6, memory=1024**3 + ratio * size)
+
+
 def read_card(path: Path) -> dict[str, Any]:
     """The card of weights, a file that holds one JSON object."""
     try:
@@ -135,11 +168,7 @@ class Trial:
 
 
 def rehearse(path: Path, decoder: str, library: str, seconds: float = 20.0) -> Trial:
-    """Let a decoder (``module:function`` of a path) open a file in the sandbox; only what survives is opened here.
-
-    The bounds let the largest files of public collections pass ten times over: 1 GiB and 64 times the size of the file
-    in memory, ``seconds`` and one more for each 5 MB of computing.
-    """
+    """Let a decoder (``module:function`` of a path) open a file in the sandbox; only what survives is opened here."""
     facts = path.stat()
     return _rehearse(str(path.resolve()), facts.st_size, facts.st_mtime_ns, decoder, library, seconds)
 
@@ -147,9 +176,8 @@ def rehearse(path: Path, decoder: str, library: str, seconds: float = 20.0) -> T
 @lru_cache(maxsize=512)
 def _rehearse(path: str, size: int, changed: int, decoder: str, library: str, seconds: float) -> Trial:
     """A file that has not changed is tried once."""
-    limits = Limits(cpu=seconds + size / 5e6, memory=1024**3 + 64 * size)
     try:
-        SANDBOX.call(decoder, limits=limits, preload=(library,), path=path)
+        SANDBOX.call(decoder, limits=decoding_limits(size, seconds), preload=(library,), path=path)
     except Ended as end:
         if end.cause == "fault":
             return Trial(refusal=end.text)

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from neurok.errors import FormatError, require
-from neurok.io.files import read_bytes, resolve_inside
-from neurok.sandbox import SANDBOX, Ended, Limits
+from neurok.io.files import check_growth, decoding_limits, read_bytes, resolve_inside
+from neurok.sandbox import SANDBOX, Ended
 
 Record = dict[str, Any]
 
@@ -33,9 +33,18 @@ class Document:
     binary: memoryview | None = None
     """The binary chunk of a GLB."""
 
+    size: int = 0
+    """Of the file itself [bytes]."""
+
     _buffers: dict[int, bytes | memoryview] = field(default_factory=dict)
-    _files: dict[str, bytes] = field(default_factory=dict)
-    """What was read beside the file, by its name; the file may be gone when it is written again."""
+    _files: dict[Path, bytes] = field(default_factory=dict)
+    """What was read beside the file, by its place; the file may be gone when it is written again."""
+
+    _copies: dict[tuple[int, int, int], bytes] = field(default_factory=dict)
+    """By buffer, start and length."""
+
+    _sizes: dict[str, int] = field(default_factory=lambda: {"taken": 0, "beside": 0})
+    """Bytes that were copied or unpacked so far (many views may show the same ones), and of the files beside this."""
 
     def items(self, kind: str) -> list[Record]:
         """All nodes, meshes, skins ... of the file."""
@@ -77,6 +86,15 @@ class Document:
             self._buffers[index] = data
         return self._buffers[index]
 
+    def take(self, size: int) -> None:
+        """Count what is about to be copied or unpacked.
+
+        Raises:
+            FormatError: If all of it is more than the file warrants.
+        """
+        self._sizes["taken"] += size
+        check_growth(self.path, self._sizes["taken"], self.size + self._sizes["beside"])
+
     def add_buffer(self, data: bytes) -> int:
         """Put bytes that were made from others beside the buffers of the file."""
         self.json.setdefault("buffers", []).append({"byteLength": len(data)})
@@ -91,13 +109,13 @@ class Document:
             if not comma or not head.endswith(";base64"):
                 raise self.error("it has a data URI that is not base64")
             return base64.b64decode(body, validate=True)
-        if uri in self._files:
-            return self._files[uri]
         target = resolve_inside(self.path.parent, uri)
-        if not target.is_file():
-            raise FormatError(f"'{self.path}' needs the file '{uri}', which is missing; put it beside the model.")
-        self._files[uri] = read_bytes(target)
-        return self._files[uri]
+        if target not in self._files:
+            if not target.is_file():
+                raise FormatError(f"'{self.path}' needs the file '{uri}', which is missing; put it beside the model.")
+            self._files[target] = read_bytes(target)
+            self._sizes["beside"] += len(self._files[target])
+        return self._files[target]
 
     def view(self, index: int) -> tuple[bytes | memoryview, int, int, int]:
         """Buffer, start, length and stride (0 when packed) of a buffer view, all inside the buffer."""
@@ -110,7 +128,11 @@ class Document:
 
     def view_bytes(self, index: int) -> bytes:
         data, start, length, _ = self.view(index)
-        return bytes(data[start : start + length])
+        place = (self.item("bufferViews", index)["buffer"], start, length)
+        if place not in self._copies:
+            self.take(length)
+            self._copies[place] = bytes(data[start : start + length])
+        return self._copies[place]
 
     def array(self, index: int) -> np.ndarray:
         """An accessor as ``(count, width)``: normalised integers become floats, the rest keeps its kind."""
@@ -182,7 +204,7 @@ def open_document(path: Path, data: bytes | None = None) -> Document:
         raise FormatError(f"'{path}' is not valid glTF: its JSON cannot be read ({reason}).") from None
     if not isinstance(content, dict) or not isinstance(content.get("asset"), dict):
         raise FormatError(f"'{path}' is not glTF: it has no 'asset' entry.")
-    document = Document(path, content, binary)
+    document = Document(path, content, binary, len(data))
     if not str(content["asset"].get("version", "")).startswith("2"):
         raise FormatError(f"'{path}' is glTF {content['asset'].get('version')!r}; version 2 is read. Export it again.")
     if len(document.items("nodes")) > MAX_NODES:
@@ -214,16 +236,10 @@ def _split_glb(path: Path, data: bytes) -> tuple[bytes, memoryview | None]:
 
 
 MESHOPT = ("EXT_meshopt_compression", "KHR_meshopt_compression")
-MAX_UNPACKED = 2 * 1024**3
-"""Bytes that all views of a file may unpack to."""
-
-MAX_GAIN = 1000
-"""A view that claims to unpack to more times its size than this is refused."""
 
 
 def unpack_views(doc: Document) -> None:
     """Replace every packed view by what it holds."""
-    total = 0
     for index, view in enumerate(doc.items("bufferViews")):
         extensions = view.get("extensions", {})
         name = next((name for name in MESHOPT if name in extensions), None)
@@ -232,10 +248,7 @@ def unpack_views(doc: Document) -> None:
         packed = extensions.pop(name)
         if not extensions:
             del view["extensions"]
-        size = natural(packed, "count") * natural(packed, "byteStride")
-        total += size
-        if total > MAX_UNPACKED or size > MAX_GAIN * max(natural(packed, "byteLength"), 1024):
-            raise doc.error(f"buffer view {index} unpacks to {size:,} bytes, which is too much")
+        doc.take(natural(packed, "count") * natural(packed, "byteStride"))
         data = _unpacked(doc, packed, index)
         if len(data) < natural(view, "byteLength"):
             raise doc.error(f"buffer view {index} holds {len(data)} of {view['byteLength']} bytes")
@@ -326,8 +339,6 @@ def _quaternions(packed: np.ndarray) -> np.ndarray:
 
 DRACO = "KHR_draco_mesh_compression"
 MAX_VERTICES = 60_000_000
-DRACO_MEMORY = 2 * 1024**3
-"""What a packed mesh may take while it is unpacked, beside 512 times its size [bytes]."""
 
 
 def unpack_meshes(doc: Document) -> None:
@@ -354,11 +365,12 @@ def unpack_meshes(doc: Document) -> None:
 def _decode(doc: Document, view: int) -> tuple[np.ndarray, dict[int, np.ndarray]]:
     """Faces and attributes of a packed mesh, unpacked in the sandbox: few bytes may ask for any amount of memory."""
     data = np.frombuffer(doc.view_bytes(view), np.uint8)
-    limits = Limits(cpu=60.0, memory=DRACO_MEMORY + 512 * len(data))
+    limits = decoding_limits(len(data), ratio=512)
     try:
         faces, ids, *values = SANDBOX.call(f"{__name__}:decode_draco", data, limits=limits, preload=("DracoPy",))
     except Ended as end:
         raise doc.error(f"its Draco mesh in buffer view {view} cannot be unpacked ({end.text})") from None
+    doc.take(faces.nbytes + sum(array.nbytes for array in values))
     return faces, dict(zip(ids.tolist(), values, strict=True))
 
 

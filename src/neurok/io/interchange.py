@@ -6,7 +6,6 @@ import ctypes
 import gc
 import io
 import json
-import logging
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -17,18 +16,17 @@ from jaxtyping import Float, Int
 from neurok.core import Asset, Finish, Lookup, Texture
 from neurok.core.mesh import UpAxis
 from neurok.core.surface import CLAMP, REPEAT, Record, mime_of
-from neurok.errors import FormatError, NeurokError, require
+from neurok.errors import FormatError, require
 from neurok.io import xml
-from neurok.io.files import read_bytes, resolve_inside
+from neurok.io.files import DAMAGE, decoding_limits, read_bytes, resolve_inside
 from neurok.io.gltf_build import ARRAY_BUFFER, ELEMENT_BUFFER, Builder
 from neurok.io.parsing import triangulate
-from neurok.sandbox import SANDBOX, Ended, Limits
+from neurok.sandbox import SANDBOX, Ended
 
 MAX_CORNERS = 60_000_000
 MAX_BONES = 8
-MAX_SECONDS = 300.0
-MEMORY = 8 * 1024**3
-"""What its scene may take, beside 256 times the size of the file [bytes]."""
+RATIO = 256
+"""Memory that a scene of objects in Python may take, in sizes of its file."""
 
 BAKE_RATE = 30.0
 """Key frames a second where a curve is no straight line [1/s]."""
@@ -37,7 +35,7 @@ BAKE_RATE = 30.0
 def read_fbx(path: Path) -> Asset:
     """The object in an ``.fbx`` file, y up and in metres; blend shapes are kept as they rest.
 
-    The library that parses it runs in a process of its own, with limits: what breaks it breaks nothing else.
+    The library that parses it runs in the sandbox: what breaks it breaks nothing else.
 
     Raises:
         FormatError: If it is damaged, too large, or refers to files outside its folder.
@@ -45,20 +43,21 @@ def read_fbx(path: Path) -> Asset:
     require("ufbx", "formats")
     from neurok.io.gltf_read import read_packed
 
-    data = np.frombuffer(read_bytes(path), np.uint8)
-    limits = Limits(cpu=MAX_SECONDS, memory=MEMORY + 256 * len(data))
-    try:
-        packed, said = SANDBOX.call(f"{__name__}:convert", data, path=str(path), limits=limits, preload=("ufbx",))
-    except Ended as end:
-        reason = {
-            "fault": end.text.rstrip("."),
-            "time": f"it takes more than {MAX_SECONDS:.0f} s",
-            "memory": "it takes more memory than any file of its size should",
-        }.get(end.cause, "the parser broke off")
-        raise FormatError(f"'{path}' is not an FBX file that can be read: {reason}.") from None
+    packed, said = _converted(path, "an FBX", "convert", "ufbx")
     asset = read_packed(packed.tobytes(), path)
     notes = tuple(json.loads(said.tobytes()))
     return replace(asset, notes=(*notes, *asset.notes)) if notes else asset
+
+
+def _converted(path: Path, kind: str, function: str, library: str) -> list[np.ndarray]:
+    """What one of the functions below makes of a file in the sandbox."""
+    data = np.frombuffer(read_bytes(path), np.uint8)
+    limits = decoding_limits(len(data), seconds=20.0 + len(data) / 2e5, ratio=RATIO)
+    try:
+        return SANDBOX.call(f"{__name__}:{function}", data, path=str(path), limits=limits, preload=(library,))
+    except Ended as end:
+        reason = end.text if end.cause == "fault" else DAMAGE.get(end.cause, "the parser broke off")
+        raise FormatError(f"'{path}' is not {kind} file that can be read: {reason.rstrip('.')}.") from None
 
 
 def convert(data: np.ndarray, path: str) -> tuple[np.ndarray, np.ndarray]:
@@ -342,23 +341,22 @@ def read_collada(path: Path) -> Asset:
         FormatError: If it is damaged or refers to files outside its folder.
     """
     require("collada", "formats")
-    import trimesh
-
-    data = read_bytes(path)
-    root = xml.parse(data, f"'{path}'")  # the reader's own parser would follow entities
-    logging.getLogger("trimesh").disabled = True  # what is wrong is said once, in our error
-    try:
-        scene = trimesh.load_scene(io.BytesIO(data), file_type="dae", resolver=cast(Any, _Beside(path.parent)))
-        packed = scene.export(file_type="glb")
-    except NeurokError:
-        raise
-    except Exception as error:  # the reader has errors of many kinds
-        raise FormatError(f"'{path}' is not a COLLADA file that can be read: {error}.") from error
     from neurok.io.gltf_read import read_packed
 
-    asset = read_packed(packed, path)
+    root = xml.parse(read_bytes(path), f"'{path}'")  # the reader's own parser would follow entities
+    (packed,) = _converted(path, "a COLLADA", "convert_collada", "trimesh")
+    asset = read_packed(packed.tobytes(), path)
     up, unit = _frame(root)
     return asset.relabelled(up, unit) if (up, unit) != ("y", 1.0) else asset
+
+
+def convert_collada(data: np.ndarray, path: str) -> tuple[np.ndarray]:
+    """The scene of a COLLADA file as GLB: nodes that show nodes may grow without end, so it is made in the sandbox."""
+    import trimesh
+
+    beside = cast(Any, _Beside(Path(path).parent))
+    scene = trimesh.load_scene(io.BytesIO(data.tobytes()), file_type="dae", resolver=beside)
+    return (np.frombuffer(scene.export(file_type="glb"), np.uint8),)
 
 
 def _frame(root: Any) -> tuple[UpAxis, float]:

@@ -14,18 +14,10 @@ import numpy as np
 
 from neurok.core import Asset
 from neurok.errors import FormatError, MeshError, NeurokError, brief, shown
-from neurok.io.files import MAX_FILE_BYTES, read_bytes, resolve_inside
+from neurok.io.files import check_growth, read_bytes, resolve_inside
 from neurok.staging import scratch
 
-MAX_UNPACKED_BYTES = 2 * 1024**3
-"""Archives that unpack to more are refused before anything is unpacked."""
-
-MAX_RATIO = 100
-"""Largest factor by which a large archive may grow; positions of real objects shrink by 2 to 20 times."""
-
-SMALL_BYTES = 64 * 1024**2
-"""Archives that unpack to less may grow by any factor."""
-
+MAX_ENTRIES = 20_000
 BLOCK_BYTES = 1 << 20
 """What is unpacked of a member at once."""
 
@@ -50,20 +42,9 @@ def unpack(data: bytes, path: Path) -> dict[str, np.ndarray]:
     """The arrays by name. Damage of any kind is one sentence; nothing is executed."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            entries = archive.infolist()
-            total = sum(entry.file_size for entry in entries)
-            if total > MAX_UNPACKED_BYTES:
-                raise FormatError(
-                    f"'{path}' would unpack to {total / 1e9:.1f} GB; {MAX_UNPACKED_BYTES / 1e9:.1f} GB are allowed."
-                )
-            if total > SMALL_BYTES and total > MAX_RATIO * len(data):
-                raise FormatError(
-                    f"'{path}' would unpack to {total / 1e9:.1f} GB, {total / len(data):.0f} times its size; "
-                    f"real objects shrink by {MAX_RATIO} times at most, so it is not read."
-                )
             return {
                 entry.filename.removesuffix(".npy"): _array(member_bytes(archive, entry))
-                for entry in entries
+                for entry in members(archive, path, len(data))
                 if entry.filename.endswith(".npy")
             }
     except FormatError:
@@ -71,6 +52,17 @@ def unpack(data: bytes, path: Path) -> dict[str, np.ndarray]:
     except Exception as error:  # zipfile, zlib, bz2, lzma and numpy raise a dozen kinds for damaged bytes
         reason = str(error).splitlines()[0][:120] if str(error) else type(error).__name__
         raise FormatError(f"'{path}' is not an NPZ archive, or it is damaged: {reason.rstrip('.')}.") from error
+
+
+def members(archive: zipfile.ZipFile, path: Path, size: int) -> list[zipfile.ZipInfo]:
+    """The files of an archive of ``size`` bytes, if they may be unpacked."""
+    found = [e for e in archive.infolist() if not e.is_dir() and not e.filename.startswith("__MACOSX/")]
+    if len(found) > MAX_ENTRIES:
+        raise FormatError(f"'{path}' holds {len(found):,} files; at most {MAX_ENTRIES:,} are read.")
+    check_growth(path, sum(entry.file_size for entry in found), size)
+    if any(entry.flag_bits & 1 for entry in found):
+        raise FormatError(f"'{path}' is encrypted; unpack it first.")
+    return found
 
 
 def member_bytes(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> bytes:
@@ -117,7 +109,6 @@ def _array(data: bytes) -> np.ndarray:
     return array.reshape(shape[::-1]).T if is_fortran else array.reshape(shape)
 
 
-MAX_ENTRIES = 20_000
 MODELS = (
     ".urdf", ".mjcf", ".glb", ".gltf", ".usdz", ".usd", ".usdc", ".usda", ".fbx", ".dae", ".obj", ".ply", ".stl",
     ".off",
@@ -135,7 +126,7 @@ def read_zip(path: Path) -> Asset:
 
     try:
         with zipfile.ZipFile(path) as archive, scratch() as folder:
-            entries = _entries(archive, path)
+            entries = members(archive, path, path.stat().st_size)
             model = _model([entry.filename for entry in entries], path)
             for entry in entries:
                 target = resolve_inside(folder, _quoted(entry.filename))
@@ -153,19 +144,6 @@ def read_zip(path: Path) -> Asset:
 
 def _quoted(name: str) -> str:
     return name.replace("%", "%25")
-
-
-def _entries(archive: zipfile.ZipFile, path: Path) -> list[zipfile.ZipInfo]:
-    """The files of an archive that may be unpacked."""
-    found = [e for e in archive.infolist() if not e.is_dir() and not e.filename.startswith("__MACOSX/")]
-    total, packed = sum(e.file_size for e in found), max(path.stat().st_size, 1)
-    if len(found) > MAX_ENTRIES:
-        raise FormatError(f"'{path}' holds {len(found):,} files; at most {MAX_ENTRIES:,} are read.")
-    if total > min(MAX_UNPACKED_BYTES, MAX_FILE_BYTES) or (total > SMALL_BYTES and total > MAX_RATIO * packed):
-        raise FormatError(f"'{path}' would unpack to {total / 1e9:.2f} GB, {total / packed:.0f} times its size.")
-    if any(e.flag_bits & 1 for e in found):
-        raise FormatError(f"'{path}' is encrypted; unpack it first.")
-    return found
 
 
 def _model(names: list[str], path: Path) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 SRGB8_ALPHA8 = 0x8C43
 MAX_TEXTURE_SIDE = 8192
+MAX_TEXTURE_PIXELS = 200_000_000
+"""Of all pictures of an object on the graphics card: about 1 GB with their smaller copies."""
 """Larger textures are thinned out: graphics cards refuse them."""
 
 UNITS: dict[Role, int] = {"base_color": 0, "metallic_roughness": 6, "normal": 7, "occlusion": 8, "emissive": 9}
@@ -94,6 +97,11 @@ class SurfaceUploads:
         self.stage, self.mesh = stage, mesh
         self.has_sets = mesh.authored is not None and len(mesh.authored.uv_sets) > 0
         self._known: dict[tuple[Lookup, bool], Any] = {}
+        finishes = [surface.whole_finish() for surface in mesh.surfaces]
+        pictures = {id(one.texture): one.texture for finish in finishes for one in finish.lookups}
+        pixels = sum(math.prod(texture.size) for texture in pictures.values())
+        self.step = math.ceil(math.sqrt(pixels / MAX_TEXTURE_PIXELS)) or 1
+        """Every so many pixels of each picture are kept: what all take is bounded."""
 
     @property
     def textures(self) -> list[Any]:
@@ -130,7 +138,7 @@ class SurfaceUploads:
 
     def _upload(self, lookup: Lookup, is_color: bool) -> Any:
         pixels = lookup.texture.pixels()
-        step = -(-max(pixels.shape[:2]) // MAX_TEXTURE_SIDE)
+        step = max(-(-max(pixels.shape[:2]) // MAX_TEXTURE_SIDE), self.step)
         pixels = pixels[::-step, ::step]
         if lookup.wrap[0] == MIRROR:
             pixels = np.concatenate([pixels, pixels[:, ::-1]], axis=1)

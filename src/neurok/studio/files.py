@@ -23,6 +23,7 @@ from neurok.errors import FormatError, MeshError, NeurokError
 from neurok.io import load, save
 from neurok.io.files import write_files
 from neurok.io.formats import states_frame
+from neurok.io.npz_arrays import member_bytes, members
 from neurok.sandbox import SANDBOX, Ended, Limits
 from neurok.scene.output import render
 from neurok.studio.config import CONFIG, StudioConfig
@@ -35,8 +36,6 @@ SUFFIX = ".neurok"
 VERSION = 1
 KEY = "neurok_studio"
 MEMBERS = ("object.npz", "plan.json", "studio.json")
-MOST_BYTES = 2_000_000_000
-"""Of what an archive may unpack to [bytes]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,14 +86,15 @@ def read_scene_file(path: Path, folder: Path) -> SavedScene:
     """
     try:
         with zipfile.ZipFile(path) as archive:
-            infos = {info.filename: info for info in archive.infolist() if info.filename in MEMBERS}
+            found = members(archive, Path(path.name), path.stat().st_size)
+            infos = {info.filename: info for info in found if info.filename in MEMBERS}
             if "object.npz" not in infos or "studio.json" not in infos:
                 raise FormatError(f"'{path.name}' is no scene of the studio: it holds no object.")
-            if sum(info.file_size for info in infos.values()) > MOST_BYTES:
-                raise FormatError(f"'{path.name}' unpacks to more than {MOST_BYTES / 1e9:.0f} GB.")
-            for name in infos:
-                archive.extract(name, folder)
-    except (zipfile.BadZipFile, OSError, NotImplementedError, RuntimeError) as error:
+            for name, info in infos.items():
+                (folder / name).write_bytes(member_bytes(archive, info))
+    except NeurokError:
+        raise
+    except Exception as error:  # zipfile and zlib raise a dozen kinds for damaged bytes
         raise FormatError(f"'{path.name}' is damaged or no scene of the studio ({type(error).__name__}).") from None
     return unpacked_scene(folder)
 
