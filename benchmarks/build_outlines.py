@@ -1,9 +1,9 @@
 """Outlines of pictures with the lists of their objects: writes ``generation/outlines.npz``.
 
-    python benchmarks/build_outlines.py STORE PICTURES [--add]
+    python benchmarks/build_outlines.py PICTURES [--add]
 
-Both are made by ``neurok data household --out STORE --pictures PICTURES``. With ``--add`` the outlines that are there
-are kept. Tells how often the nearest other outline is of the same category.
+Pictures are a store of generated objects: the folder ``generated`` of the cache of ``neurok train pictures``. With
+``--add`` the outlines that are there are kept. Tells how often the nearest other outline is of the same category.
 """
 
 from __future__ import annotations
@@ -14,13 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import torch
 import tyro
 
-from neurok.catalogue.record import record_of
-from neurok.generation.framing import on_plain
-from neurok.generation.silhouettes import ASPECT, OUTLINES, known_outlines, outline_of
-from neurok_lab.data.household import read_households
+from neurok.catalogue.parts import Assembly
+from neurok.catalogue.record import assembly_of, record_of
+from neurok.generation.silhouettes import ASPECT, GRID, OUTLINES, outline_of
+from neurok_lab.data.household import drawn
 from neurok_lab.data.household_pictures import PictureSet
 
 
@@ -28,53 +27,62 @@ from neurok_lab.data.household_pictures import PictureSet
 class Build:
     """Write the file."""
 
-    store: tyro.conf.Positional[Path]
-    """Folder of objects."""
-
     pictures: tyro.conf.Positional[Path]
-    """Folder of their pictures."""
+    """Folder of pictures."""
 
     add: bool = False
     """Keep the outlines that are there."""
 
     def run(self) -> None:
-        objects = {one.name: one for one in read_households(self.store)}
-        found = [(row.name, picture) for row, picture in PictureSet.open(self.pictures) if row.name in objects]
-        known = known_outlines() if self.add else None
-        outlines = [] if known is None else list(known.outlines)
-        aspects = [] if known is None else known.aspects.tolist()
-        records = [] if known is None else list(known.records)
-        owners = [] if known is None else known.owners.tolist()
+        known = dict(np.load(OUTLINES)) if self.add else {}
+        outlines, aspects, owners, categories, lengths = (
+            list(known.get(name, ())) for name in ("outlines", "aspects", "owners", "categories", "lengths")
+        )
+        raw = known["records"].tobytes() if known else b""
+        records = [raw[end - length : end] for end, length in zip(np.cumsum(lengths), lengths, strict=True)]
         numbers: dict[str, int] = {}
-        for name, picture in found:
-            plain = on_plain(torch.from_numpy(np.array(picture))[None])[0].permute(1, 2, 0).double().numpy()
-            outline, aspect = outline_of(plain)
+        for row, picture in PictureSet.open(self.pictures):
+            outline, aspect = outline_of(np.asarray(picture)[..., 3] > 127)
             outlines.append(np.round(255 * outline).astype(np.uint8))
             aspects.append(aspect)
-            owners.append(numbers.setdefault(name, len(records)))
-            if owners[-1] < len(records):  # another view of an object that is there
-                continue
-            text = json.dumps(rounded(record_of(objects[name])), separators=(",", ":"))
-            records.append(gzip.compress(text.encode(), 9, mtime=0))
-        categories = np.array([
-            *([] if known is None else known.categories), *(objects[name].category for name, _ in found)
-        ])  # fmt: skip
+            categories.append(row.category)
+            owners.append(numbers.setdefault(row.name, len(records)))
+            if owners[-1] == len(records):  # otherwise another view of an object that is there
+                text = json.dumps(rounded(record_of(named(row.name))), separators=(",", ":"))
+                records.append(gzip.compress(text.encode(), 9, mtime=0))
+        found = [assembly_of(json.loads(gzip.decompress(record))) for record in records]
+        names = sorted({part.name for one in found for part in one.parts})
+        counts = np.zeros((len(found), len(names)), dtype=np.uint8)
+        for number, one in enumerate(found):
+            for part in one.parts:
+                counts[number, names.index(part.name)] += min(part.repeat.total, 60)
         np.savez_compressed(
             OUTLINES,
             outlines=np.stack(outlines),
             aspects=np.array(aspects),
-            categories=categories,
+            categories=np.array(categories),
             owners=np.array(owners),
             lengths=np.array([len(record) for record in records]),
             records=np.frombuffer(b"".join(records), dtype=np.uint8),
+            names=np.array(names),
+            counts=counts,
         )
-        flat = np.stack(outlines).reshape(len(outlines), -1) / 255.0
-        apart = distances(flat) / 16
-        apart = np.hypot(apart, ASPECT * np.subtract.outer(np.array(aspects), np.array(aspects)))
-        apart[np.equal.outer(owners, owners)] = np.inf
-        right = float((categories[apart.argmin(axis=1)] == categories).mean())
-        size = OUTLINES.stat().st_size / 1e6
-        print(f"{OUTLINES}: {len(outlines)} outlines, {size:.1f} MB; nearest other right {right:.2f}")
+        some = np.random.default_rng(0).permutation(len(outlines))[:4000]
+        flat = np.stack(outlines)[some].reshape(len(some), -1) / 255.0
+        ratio, owner = np.array(aspects)[some], np.array(owners)[some]
+        apart = np.hypot(distances(flat) / GRID, ASPECT * np.subtract.outer(ratio, ratio))
+        apart[np.equal.outer(owner, owner)] = np.inf
+        kinds = np.array(categories)[some]
+        right, size = float((kinds[apart.argmin(axis=1)] == kinds).mean()), OUTLINES.stat().st_size / 1e6
+        told = f"{len(outlines)} outlines of {len(records)} objects, {size:.1f} MB"
+        print(f"{OUTLINES}: {told}; nearest other right {right:.2f}")
+
+
+def named(name: str) -> Assembly:
+    """The generated object of a name such as ``chair 11/12``."""
+    start, _, number = name.rpartition("/")
+    category, _, seed = start.rpartition(" ")
+    return drawn(category, int(seed), int(number))
 
 
 def distances(rows: np.ndarray) -> np.ndarray:

@@ -143,7 +143,7 @@ class Gallery:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "picture.png"
             Image.fromarray(picture[0]).save(path)
-            found = generate(image=path, weights=self.weights, count=3)
+            found = generate(image=path, weights=self.weights, count=3, best=True)
         return [np.asarray(canvas), *(render_mesh(one.asset.mesh, **SIZE) for one in found)]
 
     def _moves(self) -> Iterator[Callable[[], list[np.ndarray]]]:

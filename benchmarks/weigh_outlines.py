@@ -1,6 +1,6 @@
 """What the network's doubt counts beside outlines: categories of pictures of real models, for several weights.
 
-Run: python benchmarks/weigh_outlines.py [--weights generation] [--views 3]
+Run: python benchmarks/weigh_outlines.py [--views 3]
 Models are those of ``household/sweethome3d``, in the folder that NEUROK_DATA names, that are watched: neither kept
 aside nor learned from. No object is made: the category is that of the known object that would be taken.
 ``silhouettes.DOUBT`` was chosen by it.
@@ -17,9 +17,9 @@ import torch
 
 from neurok.catalogue.vocabulary import CATEGORIES
 from neurok.generation.photo import photo_of
+from neurok.generation.picture_reader import SIDE
 from neurok.generation.pictures import take_pictures
-from neurok.generation.silhouettes import known_outlines
-from neurok.generation.verb import categories_seen, understand
+from neurok.generation.silhouettes import LEAST, known_outlines
 from neurok.hub import load_model
 from neurok.io import load
 from neurok_lab.data.household_pictures import PictureConfig, draw_views
@@ -37,21 +37,19 @@ def watched() -> list[RealModel]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--weights", default="generation")
     parser.add_argument("--views", type=int, default=3)
     told = parser.parse_args()
     torch.set_num_threads(1)
-    network, known = load_model(told.weights, "generation"), known_outlines()
+    reader, known = load_model("pictures", "pictures"), known_outlines()
     members = [np.flatnonzero(np.array(known.categories) == category) for category in CATEGORIES]
     outlines, doubts, truth = [], [], []
     for model in watched():
         views = draw_views(model.path.name, PictureConfig(views=told.views))
-        for picture in take_pictures(load(model.path), views):
-            photo = photo_of(picture)
-            apart = known.apart(photo.pixels)
-            likely = categories_seen(network, understand("", photo))
+        for picture in take_pictures(load(model.path), views, SIDE):
+            photo = photo_of(picture, reader)
+            apart, likely = known.apart(photo.mask), photo.reading.categories
             outlines.append([apart[rows].min() for rows in members])
-            doubts.append([-likely[category] for category in CATEGORIES])
+            doubts.append([-np.log(max(likely[category], LEAST)) for category in CATEGORIES])
             truth.append(CATEGORIES.index(model.category))
     print(f"{len(truth)} pictures\n\n| weight of a nat | category |\n|---|---|")
     for weight in WEIGHTS:

@@ -18,12 +18,21 @@ class NeurokError(Exception):
     Whatever it quotes, it stays one line of bounded length.
     """
 
+    exit_code = 2
+    """Of a command that ends with it."""
+
     def __init__(self, message: str = "", *rest: object) -> None:
         super().__init__(one_line(message), *rest)
 
 
 class FormatError(NeurokError):
     """A file that is not what its name says, is damaged, or refers to what it must not."""
+
+
+class DoubtfulPictureError(NeurokError):
+    """A picture of which it is not clear what it shows; a word would tell."""
+
+    exit_code = 6
 
 
 class ShapeError(NeurokError):

@@ -22,6 +22,7 @@ from neurok.learned.task import Task
 if TYPE_CHECKING:
     from torch import Tensor
 
+    from neurok.generation.picture_reader import PictureReader
     from neurok.generation.writing import Generator
     from neurok.learned.deformation.models import Model
     from neurok.learned.ensemble import Ensemble
@@ -42,6 +43,7 @@ TASKS = {
     "pieces": ("piece_members", "neurok.learned.grouping:TASK"),
     "views": ("view_config", "neurok.learned.views.network:TASK"),
     "generation": ("part_list", "neurok.generation.writing:TASK"),
+    "pictures": ("picture_config", "neurok.generation.picture_reader:TASK"),
 }
 """What weights are shipped for; further tasks are entry points ``neurok.tasks``, as those of the lab."""
 
@@ -70,6 +72,8 @@ def load_model(name: str | Path, task: Literal["pieces"]) -> Grouper: ...
 def load_model(name: str | Path, task: Literal["views"]) -> ViewModel: ...
 @overload
 def load_model(name: str | Path, task: Literal["generation"]) -> Generator: ...
+@overload
+def load_model(name: str | Path, task: Literal["pictures"]) -> PictureReader: ...
 @overload
 def load_model(name: str | Path = "deformation", task: None = None) -> Any: ...
 def load_model(name: str | Path = "deformation", task: str | None = None) -> Any:

@@ -95,7 +95,7 @@ def test_a_picture_alone_says_what_to_make(tmp_path, weights, capsys):
     pixels = np.full((64, 64, 3), 230, dtype=np.uint8)
     pixels[10:54, 20:44] = (180, 30, 30)
     Image.fromarray(pixels).save(path)
-    main(["generate", "--image", str(path), "--out", str(out), "--weights", weights, "--json"])
+    main(["generate", "--image", str(path), "--out", str(out), "--weights", weights, "--best", "--json"])
     (made,) = json.loads(capsys.readouterr().out)["objects"]
     assert made["parts"]
     assert "cut out" in made["notes"][0]

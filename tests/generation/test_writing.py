@@ -19,7 +19,7 @@ from neurok.generation.writing import Generator, list_words, rows_of
 from neurok_lab.train.generation import FlowTask, PartListTask
 from neurok_lab.train.generation_data import example_of, lists_of, numbers_of, standard_of
 
-SMALL = ContextConfig(width=32, heads=2, depth=1, images=False)
+SMALL = ContextConfig(width=32, heads=2, depth=1)
 LIST = PartListConfig(context=SMALL, width=32, heads=2, depth=1)
 FLOW = FlowConfig(context=SMALL, width=32, heads=2, depth=1, steps=4)
 
@@ -110,7 +110,7 @@ def test_parts_that_are_kept_keep_their_numbers(generator, examples):
 def test_both_networks_can_learn_three_objects_by_heart(examples):
     torch.manual_seed(0)
     lists, asked = lists_of(examples), conditioning_of([one.words[0] for one in examples])
-    task = PartListTask(PartListConfig(context=ContextConfig(64, 2, 1, False), width=64, heads=2, depth=2))
+    task = PartListTask(PartListConfig(context=ContextConfig(64, 2, 1), width=64, heads=2, depth=2))
     optimizer = torch.optim.AdamW(task.parameters(), 2e-3)
     losses = []
     for _ in range(150):
@@ -123,7 +123,7 @@ def test_both_networks_can_learn_three_objects_by_heart(examples):
     drawn = draw_lists(task.model, asked, torch.Generator().manual_seed(0), warmth=0.1)
     assert torch.equal(drawn.build[1, :1], lists.build[1, :1])
     rows, used = numbers_of(examples, standard_of(examples))
-    flow = FlowTask(FlowConfig(context=ContextConfig(64, 2, 1, False), width=64, heads=2, depth=2))
+    flow = FlowTask(FlowConfig(context=ContextConfig(64, 2, 1), width=64, heads=2, depth=2))
     optimizer = torch.optim.AdamW(flow.parameters(), 2e-3)
     generator, errors = torch.Generator().manual_seed(0), []
     for _ in range(200):

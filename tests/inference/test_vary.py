@@ -17,6 +17,7 @@ from neurok.generation.part_list import PartListConfig
 from neurok.generation.vary import looked_at, read_source, vary
 from neurok.generation.verb import LIST, listed_asset
 from neurok.generation.writing import REDRAWING, Generator, Redrawer
+from neurok.hub import load_model
 from neurok.io import load, save
 
 
@@ -33,7 +34,10 @@ def model():
 @pytest.fixture(autouse=True)
 def untrained(model, monkeypatch):
     for name in ("vary", "verb"):
-        monkeypatch.setattr(f"neurok.generation.{name}.load_model", lambda weights, task: model)
+        monkeypatch.setattr(
+            f"neurok.generation.{name}.load_model",
+            lambda weights, task: model if task == "generation" else load_model(weights, task),
+        )
     monkeypatch.setattr("neurok.generation.vary.REDRAWING", replace(REDRAWING, given=0.98, tries=1))
 
 
@@ -158,7 +162,7 @@ def test_other_meshes_are_looked_at(chair, monkeypatch):
     mesh = asset_of(chair).mesh
     assert vary(Asset(mesh), seed=1) == []
     photo = asked[0]
-    assert photo.pixels.shape == (112, 112, 3)
+    assert photo.pixels.shape == (192, 192, 3)
     assert 0.05 < photo.coverage < 0.9
     assert "only looked at" in photo.note
     np.testing.assert_array_equal(photo.pixels, looked_at(Asset(mesh)).pixels)

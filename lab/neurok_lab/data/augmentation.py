@@ -17,6 +17,9 @@ from torch.nn import functional
 
 from neurok.generation.framing import PLAIN, premultiplied
 
+MOST_THINGS = 7
+"""That stand about on one background."""
+
 GREY = (0.299, 0.587, 0.114)
 """Shares of red, green and blue in how bright a colour looks (ITU-R BT.601)."""
 
@@ -27,6 +30,9 @@ class AugmentationConfig:
 
     plain: float = 0.3
     """Share of plain backgrounds, as behind what was cut out; the kinds of ``BACKGROUNDS`` have the rest evenly."""
+
+    cluttered: float = 0.5
+    """Share of the backgrounds with other things on them."""
 
     scale: tuple[float, float] = (0.72, 1.2)
     """Factors of the object's size in the picture; above 1.1 some of it may be cut off."""
@@ -67,12 +73,20 @@ class AugmentationConfig:
 
 
 def augment(
-    pictures: UInt8[Tensor, "B S S 4"], generator: torch.Generator, config: AugmentationConfig | None = None
-) -> Float[Tensor, "B 3 S S"]:
-    """Pictures with alpha on random backgrounds, changed at random; colours 0..1. Plain backgrounds stay plain."""
+    pictures: UInt8[Tensor, "B S S 4"],
+    generator: torch.Generator,
+    config: AugmentationConfig | None = None,
+    others: UInt8[Tensor, "N S S 4"] | None = None,
+) -> tuple[Float[Tensor, "B 3 S S"], Float[Tensor, "B S S"]]:
+    """Pictures with alpha on random backgrounds, changed at random, and where their objects are; colours 0..1.
+
+    Plain backgrounds stay plain. Some of the other pictures, if there are any, stand about on those that are not.
+    """
     config = config or AugmentationConfig()
     rgba = _moved(premultiplied(pictures), generator, config)
     behind = random_backgrounds(len(rgba), rgba.shape[-1], generator, config.plain)
+    if others is not None:
+        behind = _for_some(behind, config.cluttered, generator, lambda x: _cluttered(x, others, generator))
     rgb = rgba[:, :3] + behind * (1.0 - rgba[:, 3:])
     rgb = _jittered(rgb, generator, config)
     rgb = _for_some(rgb, config.greyscale, generator, lambda x: _brightness(x).expand_as(x))
@@ -80,7 +94,26 @@ def augment(
     rgb = rgb + config.noise * _uniform(generator, len(rgb), 1, 1, 1) * torch.randn(rgb.shape, generator=generator)
     rgb = _for_some(rgb, config.compressed, generator, lambda x: _compressed(x, config.compression, generator))
     is_plain = (behind == PLAIN).flatten(1).all(dim=1)[:, None, None, None]
-    return torch.where(is_plain & (rgba[:, 3:] == 0.0), PLAIN, rgb).clamp(0.0, 1.0)
+    return torch.where(is_plain & (rgba[:, 3:] == 0.0), PLAIN, rgb).clamp(0.0, 1.0), rgba[:, 3]
+
+
+def _cluttered(
+    behind: Float[Tensor, "B 3 S S"], others: UInt8[Tensor, "N S S 4"], generator: torch.Generator
+) -> Float[Tensor, "B 3 S S"]:
+    """Grounds with other things on them, most of them small or cut off, as in a room."""
+    count = len(behind)
+    for _ in range(int(torch.randint(2, MOST_THINGS + 1, (), generator=generator))):
+        chosen = torch.randint(len(others), (count,), generator=generator)
+        shrink = 1.0 / _uniform(generator, count, low=0.3, high=0.9)
+        place = 2.0 * _uniform(generator, count, 2, low=-0.5, high=0.5)
+        rows = torch.zeros(count, 2, 3)
+        rows[:, 0, 0] = rows[:, 1, 1] = shrink
+        rows[..., 2] = -shrink[:, None] * place
+        grid = functional.affine_grid(rows, [count, 4, *behind.shape[-2:]], align_corners=False)
+        thing = functional.grid_sample(premultiplied(others[chosen]), grid, align_corners=False)
+        light = _uniform(generator, count, 1, 1, 1, low=0.5, high=1.0)
+        behind = light * thing[:, :3] + behind * (1.0 - thing[:, 3:])
+    return behind
 
 
 def _uniform(generator: torch.Generator, *shape: int, low: float = 0.0, high: float = 1.0) -> Tensor:

@@ -60,7 +60,6 @@ DIVERSITY: Columns = {
 }
 
 EACH = 6  # held-out instances of each category whose captions or pictures are tried
-VIEWS = 5  # pictures of each object
 FIRST = 10_000  # number from which held-out instances are looked for: far beyond those of training stores
 POINTS = 4096  # samples of a surface
 NEAR = 0.05  # distance that counts as found in the F-score [shares of the longest side]

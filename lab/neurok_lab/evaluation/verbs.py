@@ -75,7 +75,7 @@ def evaluate(
         tell: Told each row.
         options: ``parts``, ``drop_faces`` and ``rotate`` of ``articulation``; ``weights`` of ``samples``;
             ``categories`` of ``motions``; ``act``, ``seconds`` and ``resolution`` of ``dynamics``; ``weights``,
-            ``each``, ``what`` and ``retrieval`` of ``generation``.
+            ``each`` and ``what`` of ``generation``.
     """
     if table not in TABLES:
         raise NeurokError(f"There is no table '{table}'; known are {', '.join(TABLES)}.")
@@ -111,17 +111,16 @@ def _generation(
     weights: str | Path | None = None,
     each: int = 6,
     what: Sequence[str] = ("text", "pictures", "seeds", "falls"),
-    retrieval: Path | None = None,
 ) -> Evaluation:
     from neurok_lab.evaluation import generation as made
-    from neurok_lab.evaluation.generation_pictures import PICTURES, measure_pictures
+    from neurok_lab.evaluation.generation_pictures import PICTURES, RELIABILITY, measure_pictures, reliability
 
     model, prompts, tell = weights or "generation", cache(partial(made.all_prompts, each, asked.limit)), asked.tell
     try:
-        real: Path | None = asked.folder("household/sweethome3d")
+        data: Path | None = asked.folder("")
     except NeurokError:
-        real = None
-    pictured = {"each": each, "real": real, "retrieval": retrieval, "limit": asked.limit}
+        data = None
+    pictured = {"each": each, "data": data, "limit": asked.limit}
     tables, summary, rows = list[str](), list[Row](), list[Row]()
     for name in what:
         store = asked.store and asked.store.with_name(f"{asked.store.stem}{'' if name == 'text' else '_' + name}.jsonl")
@@ -135,6 +134,8 @@ def _generation(
             columns, found = made.FALLS, made.measure_falls(prompts(), model, store, tell)
         means = made.summarise(found, columns)
         rows, summary, tables = rows + found, summary + means, [*tables, markdown(means, columns)]
+        if name == "pictures":
+            tables.append(markdown(reliability(found), RELIABILITY))
     return Evaluation("generation", "\n\n".join(tables), summary, rows)
 
 

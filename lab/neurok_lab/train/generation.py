@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from neurok.generation.context import Conditioning, PromptContext
+from neurok.generation.context import Conditioning
 from neurok.generation.flow import FlowConfig, FlowModel
 from neurok.generation.numbers import LAYOUT, SPANS, WIDTH, Standard
 from neurok.generation.part_list import Lists, PartListConfig, PartListModel
 from neurok_lab.data.household import is_real
-from neurok_lab.train.config import RunConfig
-from neurok_lab.train.generation_data import (
-    ASKING,
-    AskConfig,
-    ListExample,
-    draw_asked,
-    lists_of,
-    numbers_of,
-    standard_of,
-)
+from neurok_lab.train.config import Recipes, RunConfig
+from neurok_lab.train.generation_data import ListExample, draw_asked, lists_of, numbers_of, standard_of
 from neurok_lab.train.log import Line
 from neurok_lab.train.loop import Task
 
@@ -37,9 +28,6 @@ WATCHED_BATCH = 48
 
 OFTEN = 8.0
 """How much likelier than a drawn object a real one may be."""
-
-Learns = Literal["all", "writing", "seeing"]
-"""Which weights of a list or a flow are learned."""
 
 
 @dataclass(frozen=True)
@@ -60,10 +48,9 @@ class Terms:
 class PartListTask(nn.Module):
     """The part list with its loss: minus log probability of all choices, per part."""
 
-    def __init__(self, config: PartListConfig, learns: Learns = "all") -> None:
+    def __init__(self, config: PartListConfig) -> None:
         super().__init__()
         self.model = PartListModel(config)
-        learn_only(self.model, self.model.context, learns)
 
     def forward(self, lists: Lists, asked: Conditioning) -> Terms:
         costs = self.model(lists, asked)
@@ -77,10 +64,9 @@ class PartListTask(nn.Module):
 class FlowTask(nn.Module):
     """The flow with its loss: squared error of the velocity, weighted."""
 
-    def __init__(self, config: FlowConfig, learns: Learns = "all") -> None:
+    def __init__(self, config: FlowConfig) -> None:
         super().__init__()
         self.model = FlowModel(config)
-        learn_only(self.model, self.model.context, learns)
         weights = torch.full((WIDTH,), 0.6)
         for name, weight in WEIGHTS.items():
             weights[SPANS[name]] = weight
@@ -104,14 +90,6 @@ class FlowTask(nn.Module):
         return Terms(weighted, {"error": float(weighted.detach()), **shares})
 
 
-def learn_only(model: nn.Module, context: PromptContext, which: Learns) -> None:
-    """Hold the weights that are not to be learned."""
-    if context.image is not None:
-        model.requires_grad_(which != "seeing")
-        context.image.requires_grad_(which != "writing").train(which != "writing")
-        context.image.out.requires_grad_(True)
-
-
 def put_real(
     chosen: list[ListExample], real: Sequence[ListExample], share: float, rng: np.random.Generator, total: int
 ) -> None:
@@ -130,7 +108,6 @@ class GenerationRecipe(RunConfig):
     """What all runs share."""
 
     view: BatchConfig = field(default_factory=BatchConfig)
-    asking: AskConfig = ASKING
     steps: int = 12_000
     warmup: int = 200
     decay: float = 0.5
@@ -141,10 +118,6 @@ class GenerationRecipe(RunConfig):
     real: float = 0.12
     """Largest share of a batch that is drawn from real models, if there are any (``put_real``)."""
 
-    learns: Learns = "writing"
-    """The image encoder, which has learned before from questions, is held while the rest learns to write; or it alone
-    learns, so that a network that knows words gets eyes and what it makes of words stays exactly as it is; or all."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class PartListRecipe(GenerationRecipe):
@@ -154,7 +127,7 @@ class PartListRecipe(GenerationRecipe):
     model: PartListConfig = field(default_factory=PartListConfig)
 
     def build(self) -> PartListTask:
-        return PartListTask(self.model, self.learns)
+        return PartListTask(self.model)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,48 +139,44 @@ class FlowRecipe(GenerationRecipe):
     average: float = 0.9995
 
     def build(self) -> FlowTask:
-        return FlowTask(self.model, self.learns)
+        return FlowTask(self.model)
 
 
 @dataclass(frozen=True, eq=False)
-class ObjectTraining(Task):
-    """A recipe, and objects to learn from and to watch."""
+class GenerationTraining(Task):
+    """A recipe of a part list or a flow, and objects to learn from and to watch."""
 
+    unit: ClassVar[str] = "objects"
+    meaning: ClassVar[str] = "nats per part of the list, or squared error of the flow"
     recipe: GenerationRecipe
     examples: Sequence[ListExample]
     watched: Sequence[ListExample]
 
     def draw(self, module: Any, step: int, rng: np.random.Generator, generator: torch.Generator) -> tuple[Any, ...]:
         chosen = [self.examples[k] for k in rng.integers(len(self.examples), size=self.batch_size)]
-        if self._shown:
-            count = round(self.recipe.asking.shown * self.batch_size)
-            chosen[:count] = [self._shown[k] for k in rng.integers(len(self._shown), size=count)]
         put_real(chosen, self._real, self.recipe.real, rng, len(self.examples))
-        return self.batch(module, chosen, rng, generator)
+        return self._batch(module, chosen, rng, generator)
 
     @cached_property
     def _real(self) -> list[ListExample]:
         return [one for one in self.examples if is_real(one.name)]
 
     @cached_property
-    def _shown(self) -> list[ListExample]:
-        """Objects that a share of each batch is drawn from."""
-        return [one for one in self.examples if one.pictures is not None]
-
-    @cached_property
     def standard(self) -> Standard:
-        return standard_of([one for one in self.examples if one.build])
+        return standard_of(self.examples)
 
-    @abstractmethod
-    def batch(
-        self,
-        module: Any,
-        chosen: Sequence[ListExample],
-        rng: np.random.Generator,
-        generator: torch.Generator,
-        watched: bool = False,
+    def _batch(
+        self, module: Any, chosen: Sequence[ListExample], rng: np.random.Generator, generator: torch.Generator
     ) -> tuple[Any, ...]:
-        """What a step sees of some objects; of watched ones nothing is changed at random."""
+        """What a step sees of some objects."""
+        lists, asked = lists_of(chosen), draw_asked(chosen, rng)
+        if not isinstance(module, FlowTask):
+            return lists, asked
+        module.model.mean.copy_(torch.tensor(self.standard.mean))
+        module.model.spread.copy_(torch.tensor(self.standard.spread))
+        rows, used = numbers_of(chosen, self.standard)
+        noise, time = torch.randn(rows.shape, generator=generator), torch.rand(len(rows), generator=generator)
+        return lists, asked, rows, used, noise, time
 
     @torch.no_grad()
     def evaluate(self, module: Any) -> dict[str, float]:
@@ -215,7 +184,7 @@ class ObjectTraining(Task):
         rng, generator = np.random.default_rng(1), torch.Generator().manual_seed(1)
 
         def measure(ids: np.ndarray) -> Terms:
-            return module(*self.batch(module, [self.watched[k] for k in ids], rng, generator, watched=True))
+            return module(*self._batch(module, [self.watched[k] for k in ids], rng, generator))
 
         return self.mean_figures(len(self.watched), WATCHED_BATCH, measure)
 
@@ -225,30 +194,24 @@ class ObjectTraining(Task):
         return {"train": line["training"][first], "held out": line["watched"][first]}
 
 
-@dataclass(frozen=True, eq=False)
-class GenerationTraining(ObjectTraining):
-    """Of a part list or a flow."""
+def more_of(recipe: GenerationRecipe) -> GenerationRecipe:
+    """The recipe of a short run that goes on from weights that know their trade: two thirds of the step size, which
+    falls for most of the run."""
+    return replace(
+        recipe, rate=recipe.rate / 1.5, matrix_rate=recipe.matrix_rate / 1.5, decay=0.7, average=0.99,
+        evaluate_every=100,
+    )  # fmt: skip
 
-    unit: ClassVar[str] = "objects"
-    meaning: ClassVar[str] = "nats per part of the list, or squared error of the flow"
 
-    def batch(
-        self,
-        module: Any,
-        chosen: Sequence[ListExample],
-        rng: np.random.Generator,
-        generator: torch.Generator,
-        watched: bool = False,
-    ) -> tuple[Any, ...]:
-        lists, asked = lists_of(chosen), draw_asked(chosen, rng, generator, self.recipe.asking)
-        if not isinstance(module, FlowTask):
-            return lists, asked
-        standard = self.standard
-        if self.recipe.learns == "seeing":  # numbers stay what they were
-            standard = Standard(module.model.mean.double().numpy(), module.model.spread.double().numpy())
-        else:
-            module.model.mean.copy_(torch.tensor(standard.mean))
-            module.model.spread.copy_(torch.tensor(standard.spread))
-        rows, used = numbers_of(chosen, standard)
-        noise, time = torch.randn(rows.shape, generator=generator), torch.rand(len(rows), generator=generator)
-        return lists, asked, rows, used, noise, time
+SMOKE = {"steps": 20, "evaluate_every": 10, "view": BatchConfig(4)}
+RECIPES: Recipes[GenerationRecipe] = Recipes(
+    "generation",
+    {
+        "list": PartListRecipe(),
+        "flow": FlowRecipe(),
+        "list-more": more_of(PartListRecipe()),
+        "flow-more": more_of(FlowRecipe()),
+        "list-smoke": PartListRecipe(**SMOKE),  # type: ignore[arg-type]
+        "flow-smoke": FlowRecipe(**SMOKE),  # type: ignore[arg-type]
+    },
+)

@@ -1,15 +1,15 @@
-"""What generation learns from: objects as lists and numbers, captions as features, pictures."""
+"""What generation learns from: objects as lists and numbers, captions as features."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float, Int, UInt8
+from jaxtyping import Float, Int
 from torch import Tensor
 
 from neurok.catalogue.categories import split_of
@@ -25,20 +25,17 @@ from neurok.generation.fields import (
     whole_fields,
     whole_words,
 )
-from neurok.generation.framing import framed
 from neurok.generation.numbers import WIDTH, Standard, row_of, scale_of, used_by
 from neurok.generation.part_list import Lists, stack_lists
-from neurok_lab.data.augmentation import AugmentationConfig, augment
 from neurok_lab.data.captions import captions
 from neurok_lab.data.household import number_of, read_households
-from neurok_lab.data.household_pictures import PictureSet
 
 KIND = [field.name for field in build_fields()].index("kind")
 
 
 @dataclass(frozen=True, eq=False)
 class ListExample:
-    """One object: its list, its numbers, what is said of it, and how it looks."""
+    """One object: its list, its numbers, and what is said of it."""
 
     name: str
     whole: list[int]
@@ -47,7 +44,6 @@ class ListExample:
     rows: Float[np.ndarray, "P W"]
     used: Float[np.ndarray, "P W"]
     words: tuple[Words, ...] = ()
-    pictures: UInt8[np.ndarray, "V H H 4"] | None = None
 
     @property
     def kinds(self) -> Int[np.ndarray, " P"]:
@@ -59,30 +55,6 @@ NOTHING = 0.08  # chance that a prompt is empty
 PLAIN_WORDS = 0.15  # chance that the sentence encoder is not there; only words of the tables are known then
 NO_TABLES = 0.12  # chance that the tables are not there
 FORGET = 0.08  # chance that a single word is in no table
-
-
-@dataclass(frozen=True)
-class AskConfig:
-    """How often objects are asked for by their pictures."""
-
-    shown: float = 0.5
-    """Share of a batch that is drawn from objects with pictures, if there are any. Without it a few pictures among many
-    objects were not learned from at all."""
-
-    pictured: float = 0.9
-    """Chance that one of these is asked for with its picture ..."""
-
-    wordless: float = 0.75
-    """... and that nothing is said besides."""
-
-
-ASKING = AskConfig()
-
-PHOTOGRAPHS = AugmentationConfig(
-    plain=0.85, scale=(0.92, 1.06), shift=0.03, turn=3.0, still=0.3, brightness=(0.85, 1.08), contrast=0.1,
-    saturation=0.1, hue=3.0, greyscale=0.0, blur=0.1, noise=0.01, compressed=0.1,
-)  # fmt: skip
-"""What pictures look like after ``photo`` has cut them out, or not where the background is not plain."""
 
 
 def example_of(assembly: Assembly, spoken: Sequence[Words] = ()) -> ListExample:
@@ -142,22 +114,9 @@ CLIP = 5.0
 """Standard deviations beyond which a number is drawn in: rare ones would rule the loss."""
 
 
-def draw_asked(
-    examples: Sequence[ListExample], rng: np.random.Generator, generator: torch.Generator, asking: AskConfig = ASKING
-) -> Conditioning:
+def draw_asked(examples: Sequence[ListExample], rng: np.random.Generator) -> Conditioning:
     """One prompt for each object, with parts of it hidden now and then."""
-    words: list[Words | None] = []
-    raw: dict[int, np.ndarray] = {}
-    for number, example in enumerate(examples):
-        if example.pictures is not None and rng.random() < asking.pictured:
-            raw[number] = example.pictures[rng.integers(len(example.pictures))]
-        is_silent = rng.random() < (asking.wordless if number in raw else NOTHING)
-        words.append(None if is_silent or not example.words else _hidden(example, rng))
-    pictures: dict[int, Tensor] = {}
-    if raw:
-        changed = augment(torch.from_numpy(np.stack(list(raw.values()))), generator, PHOTOGRAPHS)
-        pictures = dict(zip(raw, changed, strict=True))
-    return conditioning_of(words, pictures)
+    return conditioning_of([_hidden(one, rng) if one.words and rng.random() >= NOTHING else None for one in examples])
 
 
 def _hidden(example: ListExample, rng: np.random.Generator) -> Words:
@@ -172,28 +131,3 @@ def _hidden(example: ListExample, rng: np.random.Generator) -> Words:
         keep = (rng.random(len(meanings)) >= FORGET)[:, None]
         meanings, values = meanings * keep, (values * keep).astype(np.float32)
     return Words(states, meanings, values)
-
-
-def unlisted(examples: Sequence[ListExample], folders: Sequence[Path]) -> list[ListExample]:
-    """Objects of which there are pictures but no list of parts: of these only what they are can be learned."""
-    store = PictureSet.open(*folders)
-    numbers, listed = store.of_object(), {one.name for one in examples}
-    out = []
-    for name in numbers.keys() - listed:
-        words = {field.name: "" for field in whole_fields()} | {"category": store.rows[numbers[name][0]].category}
-        pictures = framed(torch.from_numpy(store.batch(numbers[name]))).numpy()
-        nothing = np.zeros((0, WIDTH))
-        out.append(ListExample(name, chosen(whole_fields(), words), [], [], nothing, nothing, pictures=pictures))
-    return sorted(out, key=lambda one: one.name)
-
-
-def with_pictures(examples: Sequence[ListExample], folders: Sequence[Path]) -> list[ListExample]:
-    """The same examples, with pictures where the stores have some of that name, framed as after a cut-out."""
-    store = PictureSet.open(*folders)
-    numbers = store.of_object()
-    return [
-        replace(one, pictures=framed(torch.from_numpy(store.batch(numbers[one.name]))).numpy())
-        if one.name in numbers
-        else one
-        for one in examples
-    ]

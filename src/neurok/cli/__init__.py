@@ -140,7 +140,7 @@ def _run(args: list[str]) -> None:
             command.check_flags()
         figures = command.run()
     except NeurokError as error:
-        _end(str(error), 2)
+        _end(str(error), error.exit_code)
     except KeyboardInterrupt:
         _end("interrupted.", 130)
     if command.json:

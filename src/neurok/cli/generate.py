@@ -54,6 +54,9 @@ class Generate(Command):
     image: Annotated[Path | None, arg("FILE", "none")] = None
     """A picture of one object (.png, .jpg, .webp), best with a plain background."""
 
+    best: bool = False
+    """Take the likeliest category of a doubtful picture, which otherwise ends in a question and exit code 6."""
+
     count: Annotated[int, arg("N", aliases=("-n",))] = 1
     """How many different objects."""
 
@@ -89,7 +92,9 @@ class Generate(Command):
                 self.like, edit=self.edit or "", text=self.text, count=self.count, seed=self.seed, weights=self.weights
             )
         else:
-            found = generate(self.text, self.image, count=self.count, seed=self.seed, weights=self.weights)
+            found = generate(
+                self.text, self.image, count=self.count, seed=self.seed, weights=self.weights, best=self.best
+            )
         for one in found:
             self._describe(one)
         frame, objects = frame_facts(found[0].asset.mesh), [one.report() for one in found]
@@ -127,6 +132,8 @@ class Generate(Command):
         joints = sum(part.hinge is not None for part in one.assembly.parts)
         moving = f", {counted(joints, 'joint')}" if joints else ""
         self.say(f"{one.assembly.category} (seed {one.seed}): {names}{moving}")
+        if one.seen:
+            self.say("seen: " + ", ".join(f"{category} {share:.0%}" for category, share in one.seen))
         if one.ignored:
             warn(f"Not understood: {', '.join(one.ignored[:8])}.")
         warn(*one.notes)

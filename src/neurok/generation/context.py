@@ -1,8 +1,8 @@
-"""What an object is asked for with, as tokens: the words of a prompt, a picture, both or neither."""
+"""What an object is asked for with, as tokens: the words of a prompt, or none."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,6 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from neurok.generation.image_encoder import ImageEncoder
 from neurok.generation.lexicon import LONGEST, READINGS, features, meaning_count, read
 from neurok.generation.sentence_states import WIDTH as STATE
 from neurok.generation.sentence_states import is_installed, language, word_states
@@ -29,8 +28,6 @@ class ContextConfig:
     depth: int = 2
     """Blocks over the words."""
 
-    images: bool = True
-
 
 @dataclass(frozen=True, eq=False)
 class Conditioning:
@@ -42,16 +39,10 @@ class Conditioning:
     meanings: Int[Tensor, "B N R"]
     values: Float[Tensor, "B N 6"]
     has_word: Bool[Tensor, "B N"]
-    picture: Float[Tensor, "B 3 H W"] | None = None
-    has_picture: Bool[Tensor, " B"] | None = None
 
     def rows(self, keep: Tensor) -> Conditioning:
         """Some of the prompts."""
-        picture = None if self.picture is None else self.picture[keep]
-        has = None if self.has_picture is None else self.has_picture[keep]
-        return Conditioning(
-            self.states[keep], self.meanings[keep], self.values[keep], self.has_word[keep], picture, has
-        )
+        return Conditioning(self.states[keep], self.meanings[keep], self.values[keep], self.has_word[keep])
 
 
 class PromptContext(nn.Module):
@@ -67,7 +58,6 @@ class PromptContext(nn.Module):
         self.start = drawn(1, 1, width, spread=0.02)
         self.blocks = nn.ModuleList(Block(width, config.heads) for _ in range(config.depth))
         self.norm = LayerNorm(width)
-        self.image = ImageEncoder(width) if config.images else None
 
     def forward(self, asked: Conditioning) -> tuple[Float[Tensor, "B M W"], Float[Tensor, "B 1 1 M"]]:
         count = asked.states.shape[1]
@@ -77,16 +67,7 @@ class PromptContext(nn.Module):
         bias = (~there)[:, None, None].to(x.dtype) * FAR
         for block in self.blocks:
             x = block(x, bias=bias)
-        x = self.norm(x)
-        if self.image is not None and asked.picture is not None and asked.has_picture is not None:
-            tokens = x.new_zeros(len(x), self.image.token_count, x.shape[-1])
-            if asked.has_picture.any():
-                seen = self.image(asked.picture[asked.has_picture])
-                tokens = tokens.index_put((asked.has_picture.nonzero()[:, 0],), seen)
-            hidden = (~asked.has_picture)[:, None, None, None].to(x.dtype) * FAR
-            x = torch.cat([x, tokens], dim=1)
-            bias = torch.cat([bias, hidden.expand(-1, 1, 1, tokens.shape[1])], dim=-1)
-        return x, bias
+        return self.norm(x), bias
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,8 +92,8 @@ def words_of(texts: Sequence[str]) -> list[Words]:
     return [Words(state, one.meanings, one.values) for state, one in zip(states, seen, strict=True)]
 
 
-def conditioning_of(words: Sequence[Words | None], pictures: Mapping[int, Tensor] | None = None) -> Conditioning:
-    """Prompts as a batch; ``None`` says nothing. Pictures are given for some of them by number."""
+def conditioning_of(words: Sequence[Words | None]) -> Conditioning:
+    """Prompts as a batch; ``None`` says nothing."""
     most = max([1, *(len(one.meanings) for one in words if one is not None)])
     states = torch.zeros(len(words), most, STATE)
     meanings = torch.zeros(len(words), most, READINGS, dtype=torch.int64)
@@ -125,10 +106,4 @@ def conditioning_of(words: Sequence[Words | None], pictures: Mapping[int, Tensor
             meanings[k, :count] = torch.from_numpy(one.meanings)
             values[k, :count] = torch.from_numpy(one.values)
             there[k, :count] = True
-    if not pictures:
-        return Conditioning(states, meanings, values, there)
-    stack = torch.zeros(len(words), *next(iter(pictures.values())).shape)
-    for k, picture in pictures.items():
-        stack[k] = picture
-    seen = torch.tensor([k in pictures for k in range(len(words))])
-    return Conditioning(states, meanings, values, there, stack, seen)
+    return Conditioning(states, meanings, values, there)

@@ -1,7 +1,6 @@
-"""Which known object a picture is most like, by the outline of what it shows.
+"""Which known objects a picture is most like: by the outline of what it shows, and by what the reader says of it.
 
-Beside outlines of some thousand renders of objects to learn from, the lists of parts of these. The nearest is nearer in
-shape than what the networks write from a picture; what it is likely to be, as the image encoder says, counts beside it.
+Beside outlines of some thousand renders of objects lie the lists of parts of these.
 """
 
 from __future__ import annotations
@@ -9,35 +8,42 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 from jaxtyping import Bool, Float, Int, UInt8
-from torch import Tensor
 
-from neurok.catalogue.appearance import colour_words, rgb_of, shades
-from neurok.catalogue.assemble import placed_anew
-from neurok.catalogue.captions import main_part
 from neurok.catalogue.parts import Assembly
 from neurok.catalogue.record import assembly_of
-from neurok.generation.editing import OWN_PATTERNS, in_colour, of_material
-from neurok.generation.framing import PLAIN
-from neurok.generation.image_encoder import PictureReader
+from neurok.generation.picture_reader import Reading
 
 GRID = 16
 """Cells of an outline along each side of its box."""
 
 OUTLINES = Path(__file__).with_name("outlines.npz")
-
-
-BEHIND = 0.04  # how far a pixel is from the plain background, in one channel, to belong to the object
 ASPECT = 0.5  # what the logarithm of height over width counts beside the outline
-DOUBT = 0.02
-"""What a nat of the reader's doubt that an object is of a category counts beside the outline. Best for the categories
-of 69 pictures of real models that are neither kept aside nor learned from (0.74; 0.72 from 0.005 to 0.04; outlines
-alone 0.58, the reader alone 0.67): ``benchmarks/weigh_outlines.py``."""
+DOUBT = 0.1
+"""What a nat of the reader's doubt that an object is of a category counts beside the outline: with 0.02 outlines
+overrule the category (``benchmarks/weigh_outlines.py``)."""
+
+LISTED = 0.003
+"""What a nat of doubt about parts and their counts counts; more hurts real models, whose parts are named otherwise."""
+
+LEAST = 1e-5
+"""Least probability of a category that is believed, and of presence or absence of a part with ``PRESENCE``."""
+
+PRESENCE = 0.02
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """A known object, how far it is from what is seen, and what of that is the reader's doubt."""
+
+    number: int
+    cost: float
+    disbelief: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,28 +59,41 @@ class Outlines:
     records: list[bytes]
     """Of the objects: JSON, compressed."""
 
-    def apart(self, pixels: Float[np.ndarray, "S S 3"]) -> Float[np.ndarray, " N"]:
-        """How far the outline of a picture is from each."""
-        outline, aspect = outline_of(pixels)
+    names: tuple[str, ...]
+    counts: UInt8[np.ndarray, "O P"]
+    """How many parts of each name the objects have."""
+
+    def apart(self, mask: Bool[np.ndarray, "H W"]) -> Float[np.ndarray, " N"]:
+        """How far the outline of a mask is from each."""
+        outline, aspect = outline_of(mask)
         apart = np.linalg.norm((self.outlines / 255.0 - outline).reshape(len(self.outlines), -1), axis=1) / GRID
         return np.asarray(np.hypot(apart, ASPECT * (self.aspects - aspect)))
 
-    def nearest(
-        self, pixels: Float[np.ndarray, "S S 3"], likely: Mapping[str, float] | None = None, rank: int = 0
-    ) -> Assembly:
-        """The object whose outline is nearest, or the next ones of its category.
+    def disbelief(self, reading: Reading, likely: Mapping[str, float]) -> Float[np.ndarray, " N"]:
+        """What the reader has against each: its category, its parts and their counts."""
+        doubt = np.array([-np.log(max(likely.get(category, 0.0), LEAST)) for category in self.categories])
+        there = np.array([reading.present.get(name, PRESENCE) for name in self.names]).clip(PRESENCE, 1.0 - PRESENCE)
+        many = np.log([reading.counts.get(name, 1.0) for name in self.names])
+        has = (self.counts > 0).astype(float)
+        listed = -(has @ np.log(there) + (1.0 - has) @ np.log(1.0 - there))
+        listed += (np.abs(np.log(np.maximum(self.counts, 1)) - many) * has) @ there
+        return np.asarray(DOUBT * doubt + LISTED * listed[self.owners])
 
-        Args:
-            likely: Logarithms of how probable categories are; those that are not there are none of them.
-        """
-        apart = self.apart(pixels)
-        if likely is not None:
-            apart -= DOUBT * np.array([likely.get(category, -np.inf) for category in self.categories])
-        category = self.categories[int(apart.argmin())]
-        fellows = np.flatnonzero(np.array(self.categories) == category)
-        sorted_owners = self.owners[fellows[np.argsort(apart[fellows], kind="stable")]].tolist()
-        owners = list(dict.fromkeys(sorted_owners))
-        return assembly_of(json.loads(gzip.decompress(self.records[owners[rank % len(owners)]])))
+    def ranked(
+        self, mask: Bool[np.ndarray, "H W"] | None, reading: Reading, likely: Mapping[str, float]
+    ) -> list[Ranked]:
+        """Objects, the best first; no mask says nothing about the outline."""
+        disbelief = self.disbelief(reading, likely)
+        cost = disbelief + (0.0 if mask is None else self.apart(mask))
+        best: dict[int, Ranked] = {}
+        for view in np.argsort(cost, kind="stable"):
+            number = int(self.owners[view])
+            best.setdefault(number, Ranked(number, float(cost[view]), float(disbelief[view])))
+        return list(best.values())
+
+    def object(self, number: int) -> Assembly:
+        """One of the known objects."""
+        return assembly_of(json.loads(gzip.decompress(self.records[number])))
 
 
 @cache
@@ -84,17 +103,12 @@ def known_outlines() -> Outlines:
         ends = np.cumsum(file["lengths"])
         raw = file["records"].tobytes()
         records = [raw[end - length : end] for end, length in zip(ends, file["lengths"], strict=True)]
-        return Outlines(file["outlines"], file["aspects"], file["categories"].tolist(), file["owners"], records)
+        plain = (file["outlines"], file["aspects"], file["categories"].tolist(), file["owners"], records)
+        return Outlines(*plain, tuple(file["names"].tolist()), file["counts"])
 
 
-def is_object(pixels: Float[np.ndarray, "S S 3"]) -> Bool[np.ndarray, "S S"]:
-    """Pixels of what was cut out, not of the plain grey behind it."""
-    return np.asarray(np.abs(pixels - PLAIN).max(axis=2) > BEHIND)
-
-
-def outline_of(pixels: Float[np.ndarray, "S S 3"]) -> tuple[Float[np.ndarray, "G G"], float]:
+def outline_of(mask: Bool[np.ndarray, "H W"]) -> tuple[Float[np.ndarray, "G G"], float]:
     """How much of each cell of its box an object fills, and the logarithm of height over width."""
-    mask = is_object(pixels)
     if not mask.any():
         return np.zeros((GRID, GRID)), 0.0
     rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
@@ -105,50 +119,3 @@ def outline_of(pixels: Float[np.ndarray, "S S 3"]) -> tuple[Float[np.ndarray, "G
     cells = np.stack([np.interp(ends[1], np.arange(lines.shape[1]), row) for row in lines])
     filled = np.diff(np.diff(cells, axis=0), axis=1) * GRID**2 / box.size
     return np.clip(filled, 0.0, 1.0), float(np.log(box.shape[0] / box.shape[1]))
-
-
-def middle_colour(pixels: Float[np.ndarray, "S S 3"]) -> Float[np.ndarray, " 3"]:
-    """The middle one of an object's pixels, channel by channel."""
-    return np.asarray(np.median(pixels[is_object(pixels)], axis=0))
-
-
-def colour_of(pixels: Float[np.ndarray, "S S 3"]) -> str:
-    """The colour word that is nearest to the middle one of an object's pixels."""
-    middle = middle_colour(pixels)
-    return min(colour_words(), key=lambda word: float(np.linalg.norm(np.subtract(rgb_of(word), middle))))
-
-
-def with_appearance_seen(assembly: Assembly, reader: PictureReader, picture: Float[Tensor, "3 S S"]) -> Assembly:
-    """The object in what the reader sees: the colour of every part, and what the one that stands for all is made of.
-
-    Patterns that the reader does not see are left out. Parts of the same material as the main one go along. Of the
-    others the known object tells the material as well as the reader does (0.81 of 473 parts of held-out pictures).
-    """
-    main = assembly.parts[main_part(assembly)]
-    names = list(dict.fromkeys(part.name for part in assembly.parts))
-    seen = reader.likeliest(picture, names, ("colour", "pattern", "cover", "material"))
-    material = seen["cover"][main.name] or seen["material"][main.name]
-    middle = middle_colour(picture.permute(1, 2, 0).numpy())
-    parts = []
-    for part in assembly.parts:
-        alike = part.appearance.visible_material == main.appearance.visible_material
-        finish = of_material(part, material) if alike else part.appearance
-        if seen["pattern"][part.name] == "plain" and finish.pattern not in OWN_PATTERNS:
-            finish = replace(finish, pattern="plain", second="", second_rgb=(1.0, 1.0, 1.0))
-        colour = seen["colour"][part.name]
-        is_main = part.name == main.name
-        shade = min(shades(colour), key=lambda word: np.linalg.norm(np.subtract(rgb_of(word), middle)))
-        parts.append(placed_anew(part, appearance=in_colour(finish, shade if is_main else colour)))
-    return replace(assembly, parts=tuple(parts))
-
-
-def recoloured(assembly: Assembly, shade: str) -> Assembly:
-    """The part that stands for the whole in another colour, and all that have the same."""
-    old, colour = assembly.parts[main_part(assembly)].appearance.colour, colour_words()[shade]
-    parts = [
-        placed_anew(part, appearance=replace(part.appearance, colour=colour, shade=shade, rgb=rgb_of(shade)))
-        if part.appearance.colour == old
-        else part
-        for part in assembly.parts
-    ]
-    return replace(assembly, parts=tuple(parts))

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
 import torch
 
 from neurok.catalogue.captions import full_caption
@@ -20,11 +19,21 @@ from neurok.generation.attachment import Attached, attach
 from neurok.generation.context import conditioning_of, words_of
 from neurok.generation.edit_request import Reading, read_edit
 from neurok.generation.editing import edited
-from neurok.generation.framing import framed, on_plain
-from neurok.generation.photo import Photo
-from neurok.generation.pictures import SIDE, CameraView, take_pictures
+from neurok.generation.photo import Photo, photo_of
+from neurok.generation.picture_reader import SIDE
+from neurok.generation.pictures import CameraView, take_pictures
 from neurok.generation.request import Request
-from neurok.generation.verb import GENERATE, LIST, LONGEST, GenerateConfig, Generated, check_count, generate, handed_out
+from neurok.generation.verb import (
+    GENERATE,
+    LIST,
+    LONGEST,
+    GenerateConfig,
+    Generated,
+    check_count,
+    generate,
+    handed_out,
+    picture_reader,
+)
 from neurok.generation.word_use import edit_uses
 from neurok.generation.writing import REDRAWING, Generator, Redrawer
 from neurok.hub import load_model
@@ -79,7 +88,7 @@ def vary(
     model = load_model(weights, "generation")
     if given.assembly is None:
         assert given.photo is not None
-        found = generate(text, given.photo, count=count, seed=seed, weights=weights, config=config)
+        found = generate(text, given.photo, count=count, seed=seed, weights=weights, best=True, config=config)
         if reading is None:
             return found
         return [_changed(model, one.assembly, reading, text, edit, one.seed, one.notes) for one in found]
@@ -106,13 +115,11 @@ def read_source(source: str | Path | Asset | Assembly) -> GivenObject:
 
 
 def looked_at(asset: Asset, note: str = SEEN) -> Photo:
-    """A mesh as the image encoder takes it."""
-    pictures = take_pictures(asset, [VIEW], SIDE)
-    pixels = on_plain(framed(torch.from_numpy(pictures)))[0].permute(1, 2, 0).double().numpy()
-    covered = float((pictures[0, ..., 3] > 127).mean())
-    if covered == 0.0:
+    """A mesh as a picture of it."""
+    (picture,) = take_pictures(asset, [VIEW], SIDE)
+    if not (picture[..., 3] > 127).any():
         raise NeurokError("Nothing of the mesh can be seen; give one that has faces.")
-    return Photo(np.clip(pixels, 0.0, 1.0), "transparent", covered, note)
+    return replace(photo_of(picture, picture_reader(), "The mesh"), note=note)
 
 
 def _read(edit: str) -> Reading:

@@ -11,33 +11,35 @@ from typing import Any
 
 import numpy as np
 import torch
-from jaxtyping import Float
-from torch import Tensor
 
 from neurok.catalogue.appearance import colour_words, rgb_of, shades
+from neurok.catalogue.assemble import placed_anew
 from neurok.catalogue.asset import asset_of
-from neurok.catalogue.captions import full_caption, main_part
+from neurok.catalogue.captions import main_part
 from neurok.catalogue.parts import Assembly
 from neurok.catalogue.prompts import PromptVerdict, judge
 from neurok.catalogue.record import assembly_of, record_of
 from neurok.catalogue.vocabulary import CATEGORIES, article
 from neurok.core import Asset
-from neurok.errors import NeurokError
+from neurok.errors import DoubtfulPictureError, NeurokError
 from neurok.generation import sentence_states
 from neurok.generation.attachment import FAR, Attached, attach
 from neurok.generation.context import Conditioning, conditioning_of, words_of
 from neurok.generation.edit_request import MORE, RESIZES
+from neurok.generation.editing import in_colour, of_material
 from neurok.generation.features import with_features
 from neurok.generation.lexicon import WHOLE, Span, read, split_words
 from neurok.generation.list_drawing import draw_lists, request_for
 from neurok.generation.numbers import WIDTH, part_of
-from neurok.generation.part_list import Lists, PartListModel
+from neurok.generation.part_list import Lists
 from neurok.generation.photo import Photo, read_photo
+from neurok.generation.picture_fit import Fitting, Points, Pose, colours_seen, expected_pose, painted, stretched
+from neurok.generation.picture_reader import PictureReader
 from neurok.generation.request import Request, category_span, request_of, strange_noun
 from neurok.generation.reshaping import resized
-from neurok.generation.silhouettes import colour_of, known_outlines, recoloured, with_appearance_seen
+from neurok.generation.silhouettes import known_outlines
 from neurok.generation.word_use import WordUse, word_uses
-from neurok.generation.writing import REDRAWING, Generator, Redrawer, Written, list_words, rows_of
+from neurok.generation.writing import Generator, Written, list_words, rows_of
 from neurok.hub import load_model
 
 
@@ -52,27 +54,22 @@ class GenerateConfig:
     """Times that numbers are written, until parts meet without being moved far; the second and every other time the
     flow goes on from where the parts were put, the third time it takes another list that fits the words as well."""
 
-    outlines: bool = True
-    """Whether a picture alone is read with the help of known objects: the one whose outline is near and whose category
-    the network takes for likely has its list and numbers. Otherwise the network writes these, too."""
-
     far: float = FAR
     """How far parts may be moved to meet [shares of the object's longest side] before another try is made."""
 
 
 ALIKE = 0.05  # how much less fit another list may be
 FORCED = 0.4  # what a part that the list would not have had by itself takes from its fitness; a wish counts one
-AGREEMENT = 0.9
-"""What counts for a list of a picture that it is like the others that were drawn: what they share is what is seen, what
-they do not is guessed."""
+TRIED = 10  # known objects that are fitted to a picture
+SEARCHED = 60  # known objects among which one with the parts that words ask for is looked for
 
 LONGEST = 2000  # characters of a prompt
 WORDS = 400  # words that the rules read; the networks read the first 64
 MOST = 64  # objects of one call
 GENERATE = GenerateConfig()
 
-LIKENESS = replace(REDRAWING, given=0.95)
-"""How far objects stray from the known one whose outline is that of a picture: less than variations do."""
+READER = "pictures"
+"""Weights of the reader of pictures."""
 
 LIST = "assembly"
 """Where the provenance of what was generated holds its list of parts, as JSON."""
@@ -97,6 +94,8 @@ class Generated:
     """Pieces that the union of all parts falls into; 1 is whole."""
 
     notes: tuple[str, ...] = ()
+    seen: tuple[tuple[str, float], ...] = ()
+    """The likeliest categories of a picture, and how probable they are."""
 
     @property
     def ignored(self) -> tuple[str, ...]:
@@ -133,6 +132,7 @@ class Generated:
             "moved": self.moved,
             "bodies": self.bodies,
             "notes": list(self.notes),
+            **({"seen": dict(self.seen)} if self.seen else {}),
         }
 
 
@@ -143,6 +143,7 @@ def generate(
     count: int = 1,
     seed: int = 0,
     weights: str | Path = "generation",
+    best: bool = False,
     config: GenerateConfig = GENERATE,
 ) -> list[Generated]:
     """Objects as words or a picture describe them; both may be given.
@@ -153,16 +154,38 @@ def generate(
         count: How many different objects.
         seed: Same seed, same objects.
         weights: Trained weights.
+        best: Take the likeliest category of a picture however little likely it is.
 
     Raises:
         NeurokError: If nothing that can be made is asked for; the sentence lists what can.
+        DoubtfulPictureError: If it is not clear what a picture shows, and no word says so.
     """
     ask = understand(text, image)
     check_count(count)
+    if ask.photo is not None and not (best or ask.request.category):
+        check_doubt(ask.photo)
     model = load_model(weights, "generation")
-    is_compared = config.outlines and ask.photo is not None and not ask.spans
-    make = _alike if is_compared else _one
-    return [make(model, ask, seed + number, config) for number in range(count)]
+    found = [] if ask.photo is None else alike(ask, ask.photo, seed + count)
+    if ask.photo is not None and not found:
+        ask = replace(ask, notes=(*ask.notes, "No known object has these parts: only the words were used."))
+    made = [_fitted(found[(seed + k) % len(found)], ask, seed + k) if found else None for k in range(count)]
+    return [one or _one(model, ask, seed + number, config) for number, one in enumerate(made)]
+
+
+def picture_reader() -> PictureReader:
+    """The shipped reader of pictures."""
+    return load_model(READER, "pictures")
+
+
+def check_doubt(photo: Photo) -> None:
+    """Refuse a picture of which it is not clear what it shows."""
+    likeliest = photo.reading.likeliest
+    if likeliest[0][1] < picture_reader().config.asks_below:
+        said = ", ".join(f"{category} {share:.0%}" for category, share in likeliest)
+        raise DoubtfulPictureError(
+            f"It is not clear what the picture shows ({said}); say so with --text "
+            f'"{article(likeliest[0][0])}", or go on with the likeliest with --best.'
+        )
 
 
 def check_count(count: int) -> None:
@@ -182,19 +205,10 @@ class PromptReading:
     notes: tuple[str, ...]
 
     def batch(self, count: int, text: str | None = None) -> Conditioning:
-        """The same prompt, or another text with the same picture, so many times."""
+        """The same prompt, or another text, so many times."""
         text = self.text if text is None else text
         words = words_of([text])[0] if split_words(text) else None
-        pictures = None
-        if self.photo is not None:
-            pictures = dict.fromkeys(range(count), self.picture)
-        return conditioning_of([words] * count, pictures)
-
-    @property
-    def picture(self) -> Float[Tensor, "3 S S"]:
-        """What the picture shows, for networks."""
-        assert self.photo is not None
-        return torch.from_numpy(self.photo.pixels).permute(2, 0, 1).float()
+        return conditioning_of([words] * count)
 
     @property
     def plain(self) -> str | None:
@@ -212,7 +226,7 @@ def understand(text: str, image: str | Path | Photo | None) -> PromptReading:
             f"The prompt has {len(text)} characters; at most {LONGEST} are read. "
             "Say what the object is, its parts, colours and materials."
         )
-    photo = image if image is None or isinstance(image, Photo) else read_photo(image)
+    photo = image if image is None or isinstance(image, Photo) else read_photo(image, picture_reader())
     spans = tuple(read(text, sentence_states.language(), WORDS))
     known = any(span.meanings for span in spans)
     possible = f"It can make: {', '.join(CATEGORIES)}; with parts, colours, materials and counts."
@@ -286,40 +300,74 @@ def _scores(lists: Lists, ask: PromptReading) -> list[float]:
     """How good lists are: what they have of what was asked for, less what had to be forced into them."""
     sketches = [sketch_of(lists, k) for k in range(len(lists.whole))]
     forced = [0] * len(sketches) if lists.forced is None else lists.forced.tolist()
-    alike = agreement(sketches) if ask.photo is not None else [0.0] * len(sketches)
-    rows = zip(sketches, forced, alike, strict=True)
-    return [fitness(sketch, ask) - FORCED * parts + AGREEMENT * share for sketch, parts, share in rows]
+    return [fitness(sketch, ask) - FORCED * parts for sketch, parts in zip(sketches, forced, strict=True)]
 
 
-@torch.no_grad()
-def categories_seen(model: Generator, ask: PromptReading) -> dict[str, float]:
-    """Logarithms of how probable it is that a picture shows each category: as its reader says, or else the list."""
-    if model.reader is not None and ask.photo is not None:
-        return model.reader.categories(ask.picture)
-    return _first_words(model.part_list, ask)
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A known object and how it is seen in a picture."""
+
+    assembly: Assembly
+    points: Points
+    pose: Pose
+    cost: float
 
 
-def _first_words(model: PartListModel, ask: PromptReading) -> dict[str, float]:
-    """What the list would begin with."""
-    context, bias = model.context(ask.batch(1))
-    place = model.places(model.start.expand(1, 1, -1), context, bias)[:, -1]
-    scores = model.whole.mixes[0](place)[0].log_softmax(dim=-1)
-    return dict(zip(model.whole.fields[0].words, scores.tolist(), strict=True))
+def alike(ask: PromptReading, photo: Photo, count: int) -> list[Candidate]:
+    """Known objects that fit a picture and have the parts that are asked for, of one category, the best first."""
+    reading, known = photo.reading, known_outlines()
+    likely = {ask.request.category: 1.0} if ask.request.category else reading.categories
+    mask = None if photo.status == "whole" else photo.mask
+    ranked = known.ranked(mask, reading, likely)[: SEARCHED if ask.request.parts else max(TRIED, count)]
+    objects = [(known.object(one.number), one) for one in ranked]
+    if ask.request.category:
+        objects = [(assembly, one) for assembly, one in objects if assembly.category == ask.request.category]
+    if ask.request.parts or ask.request.without:
+        objects = [(assembly, one) for assembly, one in objects if _has_parts(assembly, ask)]
+    found = []
+    for assembly, one in objects[: max(TRIED, count)]:
+        points = Points.of(assembly)
+        pose, cost = expected_pose(points, reading), 0.0
+        if mask is not None:
+            pose, cost = Fitting.of(photo).best(points)
+        found.append(Candidate(assembly, points, pose, cost + one.disbelief))
+    found.sort(key=lambda one: one.cost)
+    return [one for one in found if one.assembly.category == found[0].assembly.category]
 
 
-def _alike(model: Generator, ask: PromptReading, seed: int, config: GenerateConfig) -> Generated:
-    """An object like the one in a picture: a variation of a known one, by outline and category, in its colour."""
-    assert ask.photo is not None
-    pixels = ask.photo.pixels
-    source = known_outlines().nearest(pixels, categories_seen(model, ask), seed)
-    redrawer = Redrawer(model, ask.batch(1, full_caption(source)), torch.Generator().manual_seed(seed), LIKENESS)
-    varied = redrawer.vary(source)
-    if model.reader is None:
-        seen = recoloured(varied.assembly, colour_of(pixels))
-    else:
-        seen = with_appearance_seen(varied.assembly, model.reader, ask.picture)
-    varied = replace(varied, assembly=seen)
-    return handed_out(varied, ask.text, seed, ask.request, ask.spans, ask.notes)
+def _has_parts(assembly: Assembly, ask: PromptReading) -> bool:
+    """Whether an object has the parts and counts of a prompt; colours and materials can be put on."""
+    verdict = judge(assembly, ask.request.prompt(ask.text, assembly.category))
+    names = {part.name for part in assembly.parts}
+    return all((*verdict.present, *verdict.counts, *verdict.styles)) and not names & set(ask.request.without)
+
+
+def _fitted(one: Candidate, ask: PromptReading, seed: int) -> Generated:
+    """A known object in the proportions and colours of a picture, and in those that words say."""
+    photo, reader = ask.photo, picture_reader()
+    assert photo is not None
+    seen = colours_seen(one.assembly, one.points, one.pose, photo.pixels, photo.mask) if photo.status != "whole" else {}
+    made = attach(stretched(painted(one.assembly, seen, reader, photo.reading), one.pose))
+    if made.bodies > 1:  # better in its own proportions than in two
+        made = attach(painted(one.assembly, seen, reader, photo.reading))
+    made = replace(made, assembly=true_colours(said_looks(made.assembly, ask.request), ask.request))
+    made, grown = in_size(made, ask)
+    out = handed_out(made, ask.text, seed, ask.request, ask.spans, ask.notes, grown=grown)
+    return replace(out, seen=tuple(photo.reading.likeliest))
+
+
+def said_looks(assembly: Assembly, request: Request) -> Assembly:
+    """The object in the colours and materials that words say of its parts."""
+    main, parts, before = assembly.parts[main_part(assembly)].name, [], Counter[str]()
+    for part in assembly.parts:
+        said = request_for(request, part.name, main, before[part.name])
+        before[part.name] += part.repeat.total
+        if said is not None and said.materials:
+            part = placed_anew(part, appearance=of_material(part, said.materials[0]))
+        if said is not None and said.shade:
+            part = placed_anew(part, appearance=in_colour(part.appearance, said.shade))
+        parts.append(part)
+    return replace(assembly, parts=tuple(parts))
 
 
 def true_colours(assembly: Assembly, request: Request, far: float = 0.12) -> Assembly:
@@ -379,22 +427,6 @@ def fitness(assembly: Assembly, ask: PromptReading) -> float:
     """How much of what was asked for a list has: each wish counts one."""
     verdict = judge(assembly, ask.request.prompt(ask.text, assembly.category))
     return float(verdict.category) + sum(verdict.satisfied)
-
-
-def agreement(sketches: Sequence[Assembly]) -> list[float]:
-    """How much each object shares with the others: names, colours and materials of parts, 0 to 1."""
-    bags = [
-        Counter(
-            word
-            for part in one.parts
-            for word in (part.name, (part.name, part.appearance.colour), (part.name, part.appearance.material))
-        )
-        for one in sketches
-    ]
-    return [
-        sum(2 * (mine & theirs).total() / max(1, mine.total() + theirs.total()) for theirs in bags) / len(bags)
-        for mine in bags
-    ]
 
 
 def sketch_of(lists: Lists, number: int) -> Assembly:

@@ -29,7 +29,6 @@ from neurok.generation.fields import (
     whole_words,
 )
 from neurok.generation.flow import FlowConfig, FlowModel, Project
-from neurok.generation.image_encoder import ImageConfig, PictureReader, ReaderConfig
 from neurok.generation.numbers import SPANS, Standard, part_of, row_of, scale_of, used_by
 from neurok.generation.part_list import Hold, Lists, PartListConfig, PartListModel, stack_lists
 from neurok.learned.task import Task
@@ -63,15 +62,15 @@ class Written:
 
 
 class Generator(nn.Module):
-    """The networks: of lists, of numbers, and of what pictures show, if they have learned from pictures."""
+    """The networks: of lists, and of numbers."""
 
-    def __init__(self, part_list: PartListModel, flow: FlowModel, reader: PictureReader | None = None) -> None:
+    def __init__(self, part_list: PartListModel, flow: FlowModel) -> None:
         super().__init__()
-        self.part_list, self.flow, self.reader = part_list, flow, reader
+        self.part_list, self.flow = part_list, flow
 
     @staticmethod
-    def build(part_list: PartListConfig, flow: FlowConfig, reader: ReaderConfig | None = None) -> Generator:
-        return Generator(PartListModel(part_list), FlowModel(flow), None if reader is None else PictureReader(reader))
+    def build(part_list: PartListConfig, flow: FlowConfig) -> Generator:
+        return Generator(PartListModel(part_list), FlowModel(flow))
 
     @property
     def standard(self) -> Standard:
@@ -352,16 +351,13 @@ def _only(fixed: dict[str, tuple[str, ...]], number: int) -> Hold:
 
 def _build(card: dict[str, Any]) -> Generator:
     built = {name: {**card[name], "context": ContextConfig(**card[name]["context"])} for name in ("part_list", "flow")}
-    asked = card.get("reader")
-    reader = None if asked is None else ReaderConfig(**{**asked, "image": ImageConfig(**asked["image"])})
-    return Generator.build(PartListConfig(**built["part_list"]), FlowConfig(**built["flow"]), reader)
+    return Generator.build(PartListConfig(**built["part_list"]), FlowConfig(**built["flow"]))
 
 
 def _describe(model: Any) -> dict[str, Any] | None:
     if not isinstance(model, Generator):
         return None
-    reader = {} if model.reader is None else {"reader": asdict(model.reader.config)}
-    return {"part_list": asdict(model.part_list.config), "flow": asdict(model.flow.config), **reader}
+    return {"part_list": asdict(model.part_list.config), "flow": asdict(model.flow.config)}
 
 
 TASK = Task(_build, _describe)

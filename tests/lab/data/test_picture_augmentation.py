@@ -16,6 +16,12 @@ from neurok_lab.data.augmentation import (
     random_backgrounds,
 )
 
+
+def changed_by(*given) -> torch.Tensor:
+    """The pictures alone."""
+    return augment(*given)[0]
+
+
 STILL = AugmentationConfig(
     plain=1.0,
     still=1.0,
@@ -40,12 +46,12 @@ def generator(seed: int = 0) -> torch.Generator:
 
 
 def test_the_same_generator_gives_the_same_pictures():
-    torch.testing.assert_close(augment(pictures(), generator()), augment(pictures(), generator()))
-    assert not torch.equal(augment(pictures(), generator()), augment(pictures(), generator(1)))
+    torch.testing.assert_close(changed_by(pictures(), generator()), changed_by(pictures(), generator()))
+    assert not torch.equal(changed_by(pictures(), generator()), changed_by(pictures(), generator(1)))
 
 
 def test_without_changes_a_picture_stands_on_the_plain_background():
-    torch.testing.assert_close(augment(pictures(), generator(), STILL), on_plain(pictures()), atol=1e-5, rtol=0)
+    torch.testing.assert_close(changed_by(pictures(), generator(), STILL), on_plain(pictures()), atol=1e-5, rtol=0)
 
 
 def test_what_is_transparent_shows_the_background_alone():
@@ -54,7 +60,7 @@ def test_what_is_transparent_shows_the_background_alone():
 
 
 def test_all_colours_stay_between_0_and_1():
-    changed = augment(pictures(64), generator())
+    changed = changed_by(pictures(64), generator())
     assert changed.min() >= 0.0
     assert changed.max() <= 1.0
 
@@ -62,28 +68,28 @@ def test_all_colours_stay_between_0_and_1():
 def test_a_square_keeps_its_share_of_the_picture_when_shifted_and_turned():
     square = torch.zeros(32, 64, 64, 4, dtype=torch.uint8)
     square[:, 24:40, 24:40] = 255
-    shown = augment(square, generator(), replace(STILL, still=0.0, scale=(1.0, 1.0)))
+    shown = changed_by(square, generator(), replace(STILL, still=0.0, scale=(1.0, 1.0)))
     covered = ((shown - PLAIN) / (1.0 - PLAIN)).mean(dim=(1, 2, 3))
     torch.testing.assert_close(covered, torch.full((32,), (16 / 64) ** 2), atol=2e-3, rtol=0)
 
 
 def test_greyscale_has_equal_channels():
-    grey = augment(pictures(), generator(), replace(STILL, greyscale=1.0))
+    grey = changed_by(pictures(), generator(), replace(STILL, greyscale=1.0))
     torch.testing.assert_close(grey[:, 0], grey[:, 2])
 
 
 def test_blur_keeps_the_mean_and_lowers_the_contrast():
     flat = torch.full((4, 32, 32, 4), 255, dtype=torch.uint8)
     flat[..., :3] = 100
-    torch.testing.assert_close(augment(flat, generator(), replace(STILL, blur=1.0)), on_plain(flat))
-    blurred = augment(pictures(), generator(), replace(STILL, blur=1.0))
+    torch.testing.assert_close(changed_by(flat, generator(), replace(STILL, blur=1.0)), on_plain(flat))
+    blurred = changed_by(pictures(), generator(), replace(STILL, blur=1.0))
     assert (blurred.std(dim=(2, 3)) < on_plain(pictures()).std(dim=(2, 3))).all()
 
 
 def test_compression_errs_by_at_most_what_the_steps_allow():
     """Coefficients move by half a step each, and the transform keeps lengths."""
     config = replace(STILL, compressed=1.0)
-    error = augment(pictures(), generator(), config) - on_plain(pictures())
+    error = changed_by(pictures(), generator(), config) - on_plain(pictures())
     ramp = 1.0 + torch.arange(8.0)
     bound = 0.5 * config.compression * (ramp[:, None] + ramp - 1.0).norm()
     assert 0 < error.unfold(2, 8, 8).unfold(3, 8, 8).norm(dim=(-1, -2)).max() <= bound
@@ -132,6 +138,20 @@ def test_plain_backgrounds_stay_plain():
     pictures = torch.zeros(3, 112, 112, 4, dtype=torch.uint8)
     pictures[:, 40:70, 40:70] = 255
     config = AugmentationConfig(plain=1.0, still=1.0, brightness=(0.5, 0.5), noise=0.1)
-    changed = augment(pictures, torch.Generator().manual_seed(0), config)
+    changed = changed_by(pictures, torch.Generator().manual_seed(0), config)
     assert (changed[:, :, :30] == PLAIN).all()
     assert changed[:, :, 50:60, 50:60].mean() < 0.7
+
+
+def test_other_things_stand_behind_the_object_and_not_before_it():
+    raw = torch.zeros(4, 64, 64, 4, dtype=torch.uint8)
+    raw[:, 16:48, 16:48] = torch.tensor([255, 0, 0, 255], dtype=torch.uint8)
+    others = torch.zeros(3, 64, 64, 4, dtype=torch.uint8)
+    others[:] = torch.tensor([0, 255, 0, 255], dtype=torch.uint8)
+    config = replace(STILL, plain=0.0, cluttered=1.0)
+    rgb, mask = augment(raw, generator(), config, others)
+    without, same = augment(raw, generator(), replace(config, cluttered=0.0), others)
+    torch.testing.assert_close(mask, same)
+    torch.testing.assert_close(rgb[:, 0, 20:44, 20:44], torch.ones(4, 24, 24))
+    assert (mask[:, 20:44, 20:44] == 1.0).all()
+    assert ((rgb - without).abs().amax(dim=1) > 0.05).float().mean() > 0.2
