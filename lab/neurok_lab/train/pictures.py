@@ -208,7 +208,7 @@ class PictureTraining(Task):
         cut = self.watch.maps.cut
         with torch.no_grad():
             found = {
-                name: self.mean_figures(cut, 44, lambda some, by=by: module(*self.watch.batch(some + by)))
+                name: self.mean_figures(cut, 44, lambda some, by=by: module(*self.watch.batch(some + by)))  # type: ignore[misc]
                 for name, by in (("cut", 0), ("busy", cut))
             }
         module.train()

@@ -118,7 +118,8 @@ class PictureReader(nn.Module):
     def _mask(self, *maps: Tensor) -> Float[Tensor, "B K K"]:
         size = maps[0].shape[-2:]
         sides = [lateral(one) for lateral, one in zip(self.lateral, maps, strict=True)]
-        y = functional.gelu(sum(functional.interpolate(one, size=size, mode="bilinear") for one in sides))
+        grown = [functional.interpolate(one, size=size, mode="bilinear") for one in sides]
+        y = functional.gelu(torch.stack(grown).sum(dim=0))
         y = y + functional.gelu(self.smooth(y))
         return functional.pixel_shuffle(self.cells(y), 2)[:, 0]
 
