@@ -37,7 +37,6 @@ class Benchmark:
 
 
 BENCHMARKS = (
-    Benchmark("rendering", "benchmarks/bench_render.py", ("benchmarks/results/render.md",)),
     Benchmark("files", "benchmarks/bench_gltf.py", ("benchmarks/results/gltf.md",)),
     Benchmark("data", "benchmarks/bench_data.py", ("benchmarks/results/data.md",)),
     Benchmark("dynamics", "benchmarks/bench_dynamics.py", ("benchmarks/results/dynamics.md",)),

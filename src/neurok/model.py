@@ -55,8 +55,11 @@ if not TYPE_CHECKING:
             return owner.__dict__.setdefault(self.name, self.function(owner))
 
 
-SpaceName = Literal["auto", "joints", "clip", "learned", "elastic", "rigid"]
+SpaceName = Literal["auto", "joints", "clip", "learned", "latent", "elastic", "rigid"]
 PartsFrom = Literal["file", "pieces"]
+
+LATENT_WEIGHTS = "latent"
+"""Name of the shipped weights of the point network."""
 
 MOSTLY_SOFT = 0.5
 """Share of the surface that must be soft for an object to deform as a whole instead of moving on joints."""
@@ -291,12 +294,20 @@ class Model:
 
         return isinstance(self.network, PointModel)
 
-    def point_space(self, mode: ReductionMode = "gram", dim: int | None = None, exact: bool = False) -> KinematicSpace:
-        """The space of the point network: the network itself, or the screws that span what it draws."""
-        from neurok.inference.points import closed_form, infer_points
+    def latent_space(self, mode: ReductionMode = "gram", dim: int | None = None) -> KinematicSpace:
+        """The latent of the point network itself as coordinates (NeuROK): given as weights, or the shipped one.
 
-        points = infer_points(self.mesh, self.network, mode, dim)
-        return points if exact else closed_form(points)
+        Raises:
+            NeurokError: If there are no weights of a point network.
+        """
+        from neurok.hub import has_weights, load_model
+        from neurok.inference.points import infer_points
+
+        if self.weights.deformation is not None and self._points:
+            return infer_points(self.mesh, self.network, mode, dim)
+        if not has_weights(LATENT_WEIGHTS):
+            raise NeurokError("No weights of the latent space are shipped with this copy; name some with --weights.")
+        return infer_points(self.mesh, load_model(LATENT_WEIGHTS, "deformation"), mode, dim)
 
     def wide_space(self, mode: ReductionMode = "gram", dim: int | None = None) -> ScrewSpace:
         """All that the deformation network holds plausible, without joints."""
@@ -311,8 +322,9 @@ class Model:
 
         Args:
             name: ``joints`` of its file, those behind its own ``clip`` (or the span of its frames), ``learned`` ones
-                of its body plan, or ``rigid``: only the pose it has. ``elastic`` begins as that, too: its material
-                says later how it bends. ``auto`` takes a plan that was given, else the first of these there is.
+                of its body plan, the ``latent`` of a network, or ``rigid``: only the pose it has. ``elastic`` begins
+                as that, too: its material says later how it bends. ``auto`` takes a plan that was given, else the
+                first of the others there is.
 
         Raises:
             NeurokError: If there is no such space.
@@ -321,6 +333,7 @@ class Model:
             "joints": self._of_joints,
             "clip": self._of_clip,
             "learned": self._of_plan,
+            "latent": self.latent_space,
             "elastic": self._of_one_pose,
             "rigid": self._of_one_pose,
         }
@@ -367,7 +380,7 @@ class Model:
         if not self._has_network and self.given_plan is None:
             return None
         if self._has_network and self._points:
-            return self.point_space()
+            return self.latent_space()
         return self._on(self._found_plan)
 
     @cached_property
@@ -486,6 +499,8 @@ class Model:
             return f"{space.kind}: {self._soft_reason()}, so {counted(space.dim - count, 'mode')} of it deform."
         if name in ("rigid", "elastic"):
             return f"{name}: asked for."
+        if space.kind == "latent":
+            return f"latent: {counted(space.dim, 'direction')} of the latent of the point network."
         if not space.dim:
             fixed = self.asset.articulation is not None and not self.asset.articulation.dof
             why = "its file says that all joints are fixed" if fixed else "nothing of its body plan is likely to move"

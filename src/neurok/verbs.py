@@ -60,7 +60,6 @@ def infer(
     wide: bool = False,
     mode: ReductionMode = "gram",
     dim: int | None = None,
-    exact: bool = False,
 ) -> KinematicSpace:
     """The plausible poses of a mesh; joints and clips of its file are not used.
 
@@ -78,13 +77,12 @@ def infer(
             outside the plan.
         mode: How its latent space is reduced then: ``gram``, ``paper`` or ``none``.
         dim: Number of coordinates then; by default enough for 99.99 % of the motion, at most 16.
-        exact: Keep a network of points itself instead of the closed form that is fitted to it.
     """
     given = any(weights is not None for weights in (model, joint_weights, piece_weights))
     weights = Weights(model, joint_weights, piece_weights) if given else None
     found = understand(thing, plan=plan, parts=parts, weights=weights)
     if found._has_network and found._points:
-        return found.point_space(mode, dim, exact)
+        return found.latent_space(mode, dim)
     if wide or mode != "gram" or dim is not None:
         return found.wide_space(mode, dim)
     space = found.planned

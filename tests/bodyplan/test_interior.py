@@ -117,3 +117,12 @@ def test_a_door_beside_another_body_is_cut_free_too():
     parts = label_faces(mesh, np.where(door, 1, np.where(left, 0, 2)), ("left", "door", "right"))
     after = with_interiors(Articulation(parts, (Joint(), DOOR, Joint("fixed", 0))))
     assert is_closed(after.mesh, 1)
+
+
+def test_a_scene_says_whether_insides_are_made():
+    from neurok.scene.description import SceneObject
+    from neurok.scene.run import _understood
+
+    thing = SceneObject(cabinet()[0])
+    assert _understood(thing, None).interior
+    assert not _understood(replace(thing, interior=False), None).interior

@@ -6,6 +6,7 @@ import pytest
 from neurok.catalogue.samples import make_sample
 from neurok.cli import main
 from neurok.core import Asset, Mesh
+from neurok.doctor import frame
 from neurok.doctor.frame import METRES, framed, guess_unit, parse_unit, parse_up, unit_odds
 from neurok.errors import NeurokError
 from neurok.io import load, save
@@ -139,10 +140,11 @@ def test_inspect_says_what_all_commands_do():
             assert (shown.up.value, METRES[shown.unit.value]) == (used.up, used.unit)
 
 
-def test_the_guess_of_least_harm_is_the_likelier_one_by_a_margin():
-    from neurok.doctor.frame import GuessConfig, guess_up
-
-    mesh = stool()
-    bold, shy = (guess_up(mesh, mesh.faces, config=GuessConfig(departing=harm)) for harm in (1.0, 1e6))
+def test_the_guess_of_least_harm_is_the_likelier_one_by_a_margin(monkeypatch):
+    mesh, found = stool(), []
+    for harm in (1.0, 1e6):
+        monkeypatch.setattr(frame, "DEPARTING", harm)
+        found.append(frame.guess_up(mesh, mesh.faces))
+    bold, shy = found
     assert (bold.value, shy.value) == ("z", "y")
     assert bold.confidence + shy.confidence == pytest.approx(1.0, abs=0.02)

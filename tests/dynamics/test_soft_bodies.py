@@ -15,7 +15,7 @@ from neurok.dynamics.reduced import ReducedEngine
 from neurok.dynamics.reduced.config import DEFAULTS
 from neurok.dynamics.reduced.contact import PointSet
 from neurok.dynamics.reduced.equations import FeatureMechanics
-from neurok.dynamics.reduced.search import Clearance, _foremost
+from neurok.dynamics.reduced.search import Clearance, _foremost, corner_bounds
 from neurok.dynamics.soft import SoftConfig, as_built, soften
 from neurok.geometry.even_triangles import split_long_edges
 from neurok.inference.materials import soft_share
@@ -219,13 +219,20 @@ def test_all_that_may_have_come_near_is_asked_again():
     plane, rng = HalfSpace(np.array([0.0, 1.0, 0.0]), -0.1), np.random.default_rng(5)
     clearance, q = Clearance(points, [plane]), np.zeros(mechanics.dim)
     span = np.concatenate([np.ones(6), body.poses.reach])
+    start = mechanics.motion(np.eye(4), q[None], q[None]).y[0]
     for size in (0.0, 1e-3, 1e-2, 0.1, 1e-3, 0.3, 1e-2):
         q = q + size * span * rng.normal(size=len(q))
         motion = mechanics.motion(np.eye(4), q[None], span * rng.normal(size=(1, len(q))))
-        heights = points.points.heights(motion, plane.normal, (0.0, 0.01)).T + 0.1
-        which, found = clearance.near(motion, (0.0, 0.01), 0.02)
-        assert which.tolist() == np.flatnonzero(np.min(heights, axis=0) <= 0.02).tolist()
-        np.testing.assert_allclose(found, np.min(heights, axis=0)[which], atol=1e-12)
+        x, v = points.points.positions(motion)[0], points.points.velocities(motion)[0]
+        heights = np.minimum(x @ plane.normal, (x + 0.01 * v) @ plane.normal) + 0.1
+        np.testing.assert_allclose(points.points.lowest(motion, plane.normal, 0.01) + 0.1, heights, atol=1e-12)
+        assert clearance.near(motion, 0.01, 0.02).tolist() == np.flatnonzero(heights <= 0.02).tolist()
+        assert corner_bounds(*clearance._corners, clearance._plane, motion.y[0], motion.rate[0], 0.01, start)[0] <= (
+            heights.min() + 1e-12
+        )
+        moved = points.points._select((motion.y[0] - start)[None])[0]
+        bound = corner_bounds(*clearance._corners, clearance._plane, motion.y[0], motion.rate[0], 0.0, start)[1]
+        assert bound >= np.linalg.norm(moved, axis=1).max() - 1e-12
 
 
 def test_vertices_between_the_contact_points_do_not_sink_in():

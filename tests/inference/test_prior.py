@@ -15,7 +15,7 @@ from neurok.errors import NeurokError
 from neurok.geometry.lie import apply, fit_rigid
 from neurok.inference.prior import LearnedPrior, PriorConfig
 from neurok.kinematics import ArticulatedSpace
-from neurok.kinematics.screws import MAX_DIMENSION, ScrewConfig, ScrewSpace
+from neurok.kinematics.screws import MAX_DIMENSION, PRIOR_REACH, TAIL_FREEDOM, ScrewSpace
 from neurok.kinematics.space import decode
 from neurok.learned.deformation import handles
 from neurok.learned.deformation.batch import Rest
@@ -161,7 +161,7 @@ def test_averages_are_over_the_whole_prior(space):
 
 
 def test_samples_move_some_coordinates_as_far_as_heavy_tails_say_and_leave_others_at_rest(space):
-    tail = ScrewConfig().tail
+    tail = TAIL_FREEDOM
     assert tail == handles.TAIL
     draws = space.sample(8000)
     moved = draws != 0
@@ -178,7 +178,7 @@ def test_rest_is_within_the_limits(space):
     assert (space.limits[:, 0] <= 0).all()
     assert (space.limits[:, 1] >= 0).all()
     away = replace(space, middle=np.full(space.dim, 20.0))
-    np.testing.assert_allclose(away.limits, np.tile([0.0, 20.0 + space.config.reach], (space.dim, 1)))
+    np.testing.assert_allclose(away.limits, np.tile([0.0, 20.0 + PRIOR_REACH], (space.dim, 1)))
 
 
 def test_what_is_rigid_rides_on_what_bends_where_nothing_has_a_joint(model):

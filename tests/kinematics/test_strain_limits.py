@@ -11,6 +11,7 @@ from neurok.kinematics.elastic import ElasticSpaceConfig, elastic_space, joined_
 from neurok.kinematics.elastic_modes import elastic_modes
 from neurok.kinematics.lattice import Lattice, LatticeConfig, thin_strength
 from neurok.kinematics.space import decode
+from neurok.kinematics.strain_limits import LARGEST_STRAIN, TORN_SHARE
 from neurok.modelling import shapes
 
 RUBBER = Material(young=1e6, poisson=0.3, density=1000.0, damping_ratio=0.05)
@@ -35,7 +36,7 @@ def arch():
     mesh = Mesh(ball.vertices, ball.faces[np.asarray(ball.vertices)[ball.faces][:, :, 2].max(axis=1) < 0.1])
     stuff = MaterialField.uniform(RUBBER, mesh.vertex_count)
     config = ElasticSpaceConfig(handles=6, lattice=COARSE)
-    return elastic_space(mesh, stuff, np.full(mesh.face_count, 0.01), config=config), config.strain
+    return elastic_space(mesh, stuff, np.full(mesh.face_count, 0.01), config=config)
 
 
 def border(space, count: int = 12) -> np.ndarray:
@@ -45,16 +46,16 @@ def border(space, count: int = 12) -> np.ndarray:
 
 
 def test_no_coordinate_alone_tears_the_mesh(arch):
-    space, config = arch
+    space = arch
     for q in np.concatenate([np.diag(space.reach), np.diag(-space.reach)]):
-        assert np.quantile(stretches(space.rest, decode(space, q)), 1.0 - config.torn) <= 1.02 + config.largest_strain
+        assert np.quantile(stretches(space.rest, decode(space, q)), 1.0 - TORN_SHARE) <= 1.02 + LARGEST_STRAIN
 
 
 def test_all_coordinates_together_do_not_tear_it_either(arch):
-    space, config = arch
-    worst = [np.quantile(stretches(space.rest, decode(space, q)), 1.0 - config.torn) for q in border(space)]
-    assert max(worst) <= 1.1 + config.largest_strain
-    corner = np.quantile(stretches(space.rest, decode(space, space.reach)), 1.0 - config.torn)
+    space = arch
+    worst = [np.quantile(stretches(space.rest, decode(space, q)), 1.0 - TORN_SHARE) for q in border(space)]
+    assert max(worst) <= 1.1 + LARGEST_STRAIN
+    corner = np.quantile(stretches(space.rest, decode(space, space.reach)), 1.0 - TORN_SHARE)
     assert corner > max(worst)
 
 
@@ -72,7 +73,7 @@ def test_limits_do_not_depend_on_the_unit_of_the_mesh():
 
 
 def test_limits_of_parts_stand_side_by_side(arch):
-    space, _ = arch
+    space = arch
     mesh = joined(shapes.Shape(space.rest.vertices, space.rest.faces), shapes.box((0.1, 0.1, 0.1), (2.0, 0.0, 0.0)))
     mine = np.arange(mesh.vertex_count) < space.rest.vertex_count
     whole = joined_parts(mesh, [(space, mine)])

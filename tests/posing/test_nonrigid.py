@@ -7,7 +7,7 @@ from neurok.core.mesh import Mesh
 from neurok.geometry.sampling import sample_surface
 from neurok.posing.components import Components
 from neurok.posing.nonrigid import DeformationProxy, NonRigidConfig, OrientedPoints, register_nonrigid
-from neurok.posing.refine import RefineConfig
+from neurok.posing.refine import FROM_POSE
 
 FEW = NonRigidConfig(30, data_weight=(0.002, 0.2), outlier_distance=(0.5, 0.05), samples=800, separation=0.03)
 
@@ -53,9 +53,7 @@ def test_a_bent_strip_is_reached_from_rest_with_its_lengths_and_what_is_rigid_st
 
 def test_an_exact_start_hardly_moves(bent):
     mesh, wanted, points = bent
-    found = register_nonrigid(
-        proxy_of(mesh), wanted, np.array([False, True]), OrientedPoints(points), RefineConfig().from_pose
-    )
+    found = register_nonrigid(proxy_of(mesh), wanted, np.array([False, True]), OrientedPoints(points), FROM_POSE)
     assert np.linalg.norm(found - wanted, axis=1).max() < 0.01
 
 

@@ -4,7 +4,7 @@ import pytest
 from neurok.core.mesh import Mesh
 from neurok.geometry.lie import apply, fit_rigid
 from neurok.geometry.sampling import sample_surface
-from neurok.posing.components import Components, RigidityConfig, prefer_rigid, rigid_components
+from neurok.posing.components import Components, prefer_rigid, rigid_components
 from neurok.posing.registration import HoldOut
 
 BOTH, NEITHER = np.array([True, True]), np.array([False, False])
@@ -45,10 +45,11 @@ def test_what_must_be_rigid_is(bent):
     assert rigid_components(components, found).all()
 
 
-def test_the_tolerance_decides(bent, rough):
+def test_the_tolerance_decides(bent, rough, monkeypatch):
     components, _, held_out = bent
     for tolerance, expected in ((0.0, [False, False]), (np.inf, [True, True])):
-        found = prefer_rigid(components, rough, held_out, BOTH, config=RigidityConfig(tolerance=tolerance))
+        monkeypatch.setattr("neurok.posing.components.TOLERANCE", tolerance)
+        found = prefer_rigid(components, rough, held_out, BOTH)
         np.testing.assert_array_equal(rigid_components(components, found), expected)
 
 

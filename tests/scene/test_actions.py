@@ -12,7 +12,7 @@ from neurok.core import MaterialField, Mesh
 from neurok.core.material_library import material
 from neurok.io import save
 from neurok.modelling.shapes import box
-from neurok.scene.actions import DEFAULTS, LAWS, ActionSubject, acted
+from neurok.scene.actions import LAWS, WIND_LIMIT, ActionSubject, acted
 from neurok.scene.description import Scene, SceneError, SceneGround, SceneObject, SceneWorld
 from neurok.scene.files import read_scene, write_scene
 from neurok.scene.run import prepare_scene, run_scene
@@ -87,7 +87,7 @@ def test_a_gust_presses_with_a_share_of_the_weight():
     side = 0.5 * 0.4  # both faces of a closed box count half
     assert 0.5 * 1.2 * side * world.wind[0] ** 2 == pytest.approx(0.7 * 2.0 * WEIGHT)
     assert world.wind_until > 0
-    assert entries("wind", mesh, 1e6)[1].wind[0] == DEFAULTS.wind_limit
+    assert entries("wind", mesh, 1e6)[1].wind[0] == WIND_LIMIT
 
 
 def test_a_gust_does_not_carry_off_a_board_that_stands_edge_on():
@@ -100,8 +100,8 @@ def test_a_gust_does_not_carry_off_a_board_that_stands_edge_on():
 def test_what_is_made_of_leaves_is_rooted_whatever_its_name():
     mesh = block()
     leaf = MaterialField.uniform(material("leaf"), mesh.vertex_count)
-    assert ActionSubject.of("augalas", mesh, 2.0, leaf).is_rooted(DEFAULTS)
-    assert not ActionSubject.of("augalas", mesh, 2.0).is_rooted(DEFAULTS)
+    assert ActionSubject.of("augalas", mesh, 2.0, leaf).is_rooted
+    assert not ActionSubject.of("augalas", mesh, 2.0).is_rooted
 
 
 def test_what_is_rooted_is_held_down_in_the_wind():

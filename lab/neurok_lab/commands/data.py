@@ -27,7 +27,7 @@ class DataBuild:
     """Folder for the shards and their manifest."""
 
     recipe: str = "small"
-    """What to build: tiny, small, medium, joints (rigid objects only), or real (only the folders of --add and
+    """What to build: tiny, brief, small, medium, joints (rigid objects only), or real (only the folders of --add and
     --articulate)."""
 
     add: Annotated[tyro.conf.UseAppendAction[tuple[tuple[Path, ...], ...]], arg("FOLDER ...")] = ()
@@ -95,7 +95,7 @@ class DataHousehold:
     """Which categories."""
 
     real: Annotated[Path | None, arg("FOLDER", "none")] = None
-    """Also real models as lists of fitted parts: sorted models with their categories.csv."""
+    """Sorted real models with their categories.csv, of which pictures are taken, too."""
 
     pictures: Annotated[Path | None, arg("FOLDER", "none")] = None
     """Also render pictures of the training objects into this folder, and one of each held-out object into its
@@ -112,23 +112,25 @@ class DataHousehold:
 
     def run(self) -> dict[str, Any]:
         from neurok.catalogue.vocabulary import CATEGORIES
+        from neurok.errors import NeurokError
         from neurok_lab.data.household import build_households
 
+        if self.real is not None and self.pictures is None:
+            raise NeurokError("Real models are only pictured; say where to with --pictures.")
         names = self.categories or CATEGORIES
         with counting("objects", json=self.json) as tell:
             added = build_households(
                 self.out, self.count, categories=names, seed=self.seed, checked=self.checked, progress=tell
             )
         say(f"{self.out}: {added} objects added, {self.count} of each of {len(names)} categories", json=self.json)
-        kept = self._add_real() if self.real is not None else 0
         taken = 0
         if self.pictures is not None:
             taken = self._take_pictures(self.pictures)
             say(f"{self.pictures}: {taken} pictures", json=self.json)
-        return {"out": str(self.out), "added": added, "real": kept, "pictures": taken}
+        return {"out": str(self.out), "added": added, "pictures": taken}
 
     def _take_pictures(self, pictures: Path) -> int:
-        """Of all objects; of real models as they are, also where no forms fit."""
+        """Of all objects, and of real models."""
         from neurok.catalogue.categories import split_of
         from neurok_lab.data.household import number_of, read_households
         from neurok_lab.data.household_pictures import (
@@ -142,27 +144,13 @@ class DataHousehold:
 
         every, taken = read_households(self.out), 0
         real = [] if self.real is None else [one for one in real_models(self.real) if one.is_learned]
-        listed = {one.name.rpartition("/")[0] for one in every}
-        rest = [(one.path, one.category) for one in real if f"{one.category} {one.path.stem}" not in listed]
-        files = {one.path.stem: one.path for one in real}
+        files = [(one.path, one.category) for one in real]
         for split, folder, views in (("train", pictures, self.views), ("test", pictures / HELD_OUT, 1)):
-            sitters = assembly_sitters((one for one in every if split_of(number_of(one)) == split), files)
-            sitters += file_sitters(rest, "") if split == "train" else []
+            sitters = assembly_sitters(one for one in every if split_of(number_of(one)) == split)
+            sitters += file_sitters(files, "") if split == "train" else []
             with counting("shards of pictures", json=self.json) as tell:
                 taken += build_pictures(folder, sitters, replace(PictureConfig(), views=views), tell)
         return taken
-
-    def _add_real(self) -> int:
-        from neurok.hub import load_model
-        from neurok_lab.parts import WEIGHTS
-        from neurok_lab.train.household_fitted import build_real
-
-        assert self.real is not None
-        with counting("real models", json=self.json) as tell:
-            found = build_real(self.out, self.real, load_model(WEIGHTS), tell)
-        kept = sum("iou" in one for one in found.values())
-        say(f"{self.out}: {kept} of {len(found)} real models fit well and were added", json=self.json)
-        return kept
 
 
 @dataclass

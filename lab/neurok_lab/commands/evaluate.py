@@ -145,8 +145,9 @@ class EvaluateMotions(_Evaluate):
 
     methods: str = "search,infer,articulate,parts"
     """Comma-separated: infer, articulate, search (alone), parts (true parts given), unasked (without the grouping
-    network), rules (bodies by rules), surface (everything fused into one surface first), blind (the
-    same without views)."""
+    network); or, with objects of articulated_packs beside them and as a table of its own (surfaces): shell (what is
+    seen from outside), melt64, melt128, melt192 (everything fused into one surface of so many cells), blind (melt64
+    without views)."""
 
     categories: bool = False
     """Also a row for each category."""

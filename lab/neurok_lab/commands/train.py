@@ -23,7 +23,7 @@ def _flat(groups: tuple[tuple[str, ...], ...]) -> tuple[str, ...]:
 
 
 @dataclass(kw_only=True)
-class _Run:
+class _TrainRun:
     """Flags of every run."""
 
     out: Annotated[Path, arg("FOLDER")]
@@ -54,7 +54,7 @@ class _Run:
 
 
 @dataclass(kw_only=True)
-class TrainDeformation(_Run):
+class TrainDeformation(_TrainRun):
     """Train the deformation model on data sets made by 'neurok data build'. Ctrl-C saves; --resume continues."""
 
     data: Annotated[tyro.conf.Positional[tuple[str, ...]], several("DATASET")]
@@ -94,7 +94,7 @@ class LearningFlags:
 
 
 @dataclass(kw_only=True)
-class TrainArticulation(_Run):
+class TrainArticulation(_TrainRun):
     """Train the joint model, first on joints found by the search in unlabelled objects, then on annotated ones.
 
     Ctrl-C saves; --resume continues. Held-out objects are not used for training, unless --everything is given.
@@ -140,7 +140,7 @@ class HeldOut:
 
 
 @dataclass(kw_only=True)
-class TrainPieces(_Run):
+class TrainPieces(_TrainRun):
     """Train the network that groups the pieces of raw meshes into bodies and tells which of them move.
 
     Ctrl-C saves; --resume goes on. Held-out objects, categories and families are not learned from unless --everything
@@ -181,7 +181,7 @@ class TrainPieces(_Run):
 
 
 @dataclass(kw_only=True)
-class TrainViews(_Run):
+class TrainViews(_TrainRun):
     """Train the network that sees what moves from outside, on views that are rendered first.
 
     Ctrl-C saves; --resume continues. Held-out objects, categories and families are not learned from.
@@ -207,7 +207,7 @@ class TrainViews(_Run):
 
 
 @dataclass(kw_only=True)
-class TrainParts(_Run):
+class TrainParts(_TrainRun):
     """Train the autoencoder of parts (or, with --recipe vecset, of whole objects) on samples, which are made first.
 
     Ctrl-C saves; --resume continues. Instances of the test split and one real model in five are never used for
@@ -233,7 +233,7 @@ class TrainParts(_Run):
 
 
 @dataclass(kw_only=True)
-class TrainGeneration(_Run):
+class TrainGeneration(_TrainRun):
     """Train on a store of 'neurok data household', one after the other: the image encoder, the part list, the flow.
 
     The list and the flow start with the trained encoder, if there is a run of it in --out. Ctrl-C saves; --resume

@@ -43,6 +43,7 @@ class Recipe:
 # A few in a hundred are turned away by their checks, hence the odd numbers: at least 3,000 and 1,000 are left of small.
 RECIPES = {
     "tiny": Recipe("tiny", 8, 2, shard_size=4),
+    "brief": Recipe("brief", 936, 540),
     "small": Recipe("small", 3060, 1060),
     "medium": Recipe("medium", 20_400, 5_300, shard_size=64),
     "joints": Recipe("joints", 6_120, 0, shard_size=64),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import json
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -25,7 +25,6 @@ from neurok.errors import FormatError, NeurokError
 from neurok.generation.pictures import SIDE, CameraView, take_pictures
 from neurok.io import load
 from neurok.io.files import write_files
-from neurok_lab.data.household import is_real
 
 HELD_OUT = "held_out"
 """Folder below a store with pictures of instances that are watched, not learned from."""
@@ -87,27 +86,17 @@ def draw_views(name: str, config: PictureConfig) -> list[CameraView]:
     return out
 
 
-def assembly_sitters(assemblies: Iterable[Assembly], files: Mapping[str, Path] | None = None) -> list[Sitter]:
-    """Household things by their names, such as ``chair 0/12``; categories take turns, real models come last.
+def assembly_sitters(assemblies: Iterable[Assembly]) -> list[Sitter]:
+    """Household things by their names, such as ``chair 0/12``; categories take turns.
 
     A store that is not finished has then as many of each.
-
-    Args:
-        files: Models by the names of their files, without endings. Of real ones that are among them pictures are taken
-            as they are, not of the forms that were fitted to them.
     """
-    files, real = files or {}, list[Sitter]()
     drawn: dict[tuple[int, int], list[Sitter]] = {}
     for assembly in assemblies:
         start, _, index = assembly.name.rpartition("/")
-        if is_real(assembly.name):
-            file = files.get(start.removeprefix(f"{assembly.category} "))
-            make = partial(_make, assembly) if file is None else partial(_read, file)
-            real.append(Sitter(assembly.name, assembly.category, make))
-        else:
-            sitter = Sitter(assembly.name, assembly.category, partial(_make, assembly))
-            drawn.setdefault((int(start.rpartition(" ")[2]), int(index)), []).append(sitter)
-    return [*(sitter for place in sorted(drawn) for sitter in drawn[place]), *real]
+        sitter = Sitter(assembly.name, assembly.category, partial(_make, assembly))
+        drawn.setdefault((int(start.rpartition(" ")[2]), int(index)), []).append(sitter)
+    return [sitter for place in sorted(drawn) for sitter in drawn[place]]
 
 
 def _make(assembly: Assembly) -> Mesh:

@@ -60,8 +60,8 @@ def object_name(source: str) -> str:
 
 
 def category(name: str) -> str:
-    """``Laptop`` of ``Laptop_10125``."""
-    return PurePath(name).stem.rsplit("_", 1)[0]
+    """``Laptop`` of ``Laptop_10125``, ``Dishwasher`` of ``Dishwasher_maker_dishwasher-1``."""
+    return PurePath(name).stem.split("_", 1)[0]
 
 
 ENDINGS = (".glb", ".gltf", ".obj")

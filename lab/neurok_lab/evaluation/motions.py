@@ -21,6 +21,7 @@ from jaxtyping import Float
 from neurok.core import Articulation, Joint, Mesh
 from neurok.core.articulation import Fields, cosines, joint_fields
 from neurok.errors import NeurokError
+from neurok.geometry.level_set import MeltConfig
 from neurok.geometry.operators import face_areas
 from neurok.inference.plan import plan
 from neurok.model import Weights, understand
@@ -28,7 +29,8 @@ from neurok_lab.data.still import category, static_files
 from neurok_lab.evaluation.articulation import JointSource, plan_weights
 from neurok_lab.evaluation.cases import boxed_articulation, unlabelled
 from neurok_lab.evaluation.tables import Columns, Row, group_tables, grouped, markdown, measured, spread
-from neurok_lab.train.versions import melted_truth
+from neurok_lab.train.versions import melted_truth, outer_shell
+from neurok_lab.train.views_data import load_joints, split_names
 
 STILL = "objects that stand still"
 FOLDERS = ("household/sweethome3d", "household/kenney-furniture-kit", "household/aws-small-house", "furniture_glb")
@@ -48,6 +50,21 @@ def find_still_sources(folder: Callable[[str], Path], limit: int | None = None) 
             continue
         found += [JointSource(f"{path.parent.name}_{path.stem}", STILL, partial(_load, path)) for path in kept]
     return spread(found, limit)
+
+
+def find_pack_sources(folder: Callable[[str], Path]) -> list[JointSource]:
+    """Objects of the packs that no network that sees them has learned from; none where there is no such folder."""
+    try:
+        paths = {path.stem: path for path in folder("articulated_packs").glob("*.npz")}
+    except NeurokError:
+        return []
+    groups = {"seen": "packs, seen kinds", "unseen": "packs, unseen kinds"}
+    return [
+        JointSource(name, groups[split], partial(load_joints, paths[name]))
+        for split in groups
+        for name, mine in split_names(paths)
+        if mine == split
+    ]
 
 
 def _load(path: Path) -> Articulation:
@@ -89,6 +106,9 @@ STILL_COLUMNS: Columns = {
 MATCH = 0.9
 """Cosine above which a coordinate does what a joint does."""
 
+SMALL = 0.01
+"""Joints that move less of the surface than this (knobs, buttons) are counted apart as well."""
+
 
 @dataclass(frozen=True, eq=False)
 class Found:
@@ -119,28 +139,40 @@ MOTION_METHODS: dict[str, tuple[str, dict[str, Any]]] = {
     "search": ("search alone, raw mesh", {"method": "search"}),
     "unasked": ("grouping network not asked, raw mesh", {"piece_weights": "none"}),
     "parts": ("plan, true parts", {}),
-    "surface": ("articulate, single surface", {}),
-    "blind": ("articulate, single surface, not seen", {"view_weights": "none"}),
+    "shell": ("articulate, outer shell", {}),
+    "melt64": ("articulate, melted at 64 cells", {}),
+    "melt128": ("articulate, melted at 128 cells", {}),
+    "melt192": ("articulate, melted at 192 cells", {}),
+    "blind": ("articulate, melted at 64 cells, not seen", {"view_weights": "none"}),
 }
 """Names to what a table calls them, and to arguments of ``plan``."""
+
+SHOWN: dict[str, Callable[[Articulation], Articulation]] = {
+    "shell": outer_shell,
+    "melt64": melted_truth,
+    "melt128": partial(melted_truth, config=MeltConfig(128, faces=10_000)),
+    "melt192": partial(melted_truth, config=MeltConfig(192, faces=16_000)),
+    "blind": melted_truth,
+}
+"""What becomes of an object before a method is shown it."""
 
 
 def find_motion_method(name: str, objects: Iterable[str] = ()) -> MotionMethod:
     """``plan`` (what ``infer`` and ``articulate`` read), ``infer``, ``articulate``, ``search`` alone, ``unasked`` (the
-    plan without the grouping network), ``parts`` (the plan with the true parts given), ``surface``: the plan of
-    everything melted into one surface, or ``blind``: the same without views. Weights that have learned from the objects
-    are replaced by their twin."""
+    plan without the grouping network), ``parts`` (the plan with the true parts given), ``shell``: the plan of what is
+    seen from outside, ``melt64``, ``melt128`` and ``melt192``: of everything melted into one surface, or ``blind``: of
+    the first of these without views. Weights that have learned from the objects are replaced by their twin."""
     if name not in MOTION_METHODS:
         raise NeurokError(f"There is no method '{name}' of motions; known are {', '.join(MOTION_METHODS)}.")
     label, options = MOTION_METHODS[name]
     arguments = {**({} if name == "search" else plan_weights(objects)), **options}
-    given = {"parts": _as_it_is, "surface": _without_seams, "blind": _without_seams}.get(name, unlabelled)
+    given = _as_it_is if name == "parts" else _without_seams if name in SHOWN else unlabelled
 
     def run(true: Articulation) -> Found:
         mesh = given(true.mesh)
         return _of_inference(mesh, arguments) if name == "infer" else _of_plan(plan(mesh, **arguments))
 
-    return MotionMethod(label, run, name != "infer", melted_truth if name in ("surface", "blind") else None)
+    return MotionMethod(label, run, name != "infer", SHOWN.get(name))
 
 
 def _as_it_is(mesh: Mesh) -> Mesh:
@@ -222,7 +254,11 @@ def _matched(found: Found, fields: Fields, areas: Float[np.ndarray, " F"]) -> Ro
     hits = sum(bool(alike[i, j] > MATCH) for i, j in zip(*pairs, strict=True))
     strongest = bool(len(found.strengths) and alike.size and alike[int(found.strengths.argmax())].max() > MATCH)
     sure = int((found.strengths > SURE).sum())
-    return {"joints": len(fields), "coordinates": len(alike), "hits": hits, "strongest": strongest, "sure": sure}
+    moved = np.einsum("afk,f->a", (fields != 0).any(axis=2, keepdims=True), areas) / max(float(areas.sum()), 1e-300)
+    small = moved < SMALL
+    small_hits = sum(bool(alike[i, j] > MATCH and small[j]) for i, j in zip(*pairs, strict=True))
+    counts = {"joints": len(fields), "coordinates": len(alike), "hits": hits, "strongest": strongest, "sure": sure}
+    return {**counts, "small": int(small.sum()), "small_hits": small_hits}
 
 
 def summarise_motions(rows: list[Row], by: str = "group") -> list[Row]:
@@ -238,11 +274,18 @@ def summarise_motions(rows: list[Row], by: str = "group") -> list[Row]:
                 "recall": hits / max(1, joints),
                 "precision": hits / max(1, sum(row["coordinates"] for row in mine)),
                 "strongest": float(np.mean([row["strongest"] for row in mine])),
+                "larger": _share(hits - sum(row["small_hits"] for row in mine), joints - sum(r["small"] for r in mine)),
+                "small": sum(row["small"] for row in mine),
+                "small_recall": _share(sum(row["small_hits"] for row in mine), sum(row["small"] for row in mine)),
                 "object_recall": float(np.mean([row["hits"] / max(1, row["joints"]) for row in mine])),
                 "seconds": float(np.median([row["seconds"] for row in mine])),
             }
         )
     return out
+
+
+def _share(some: int, of: int) -> float | None:
+    return some / of if of else None
 
 
 MOTION_COLUMNS: Columns = {
@@ -252,6 +295,9 @@ MOTION_COLUMNS: Columns = {
     "recall": ("recall", "{:.3f}"),
     "precision": ("precision", "{:.3f}"),
     "strongest": ("strongest right", "{:.3f}"),
+    "larger": ("recall over 1 %", "{:.3f}"),
+    "small": ("joints under 1 %", "{}"),
+    "small_recall": ("recall under 1 %", "{:.3f}"),
     "object_recall": ("recall per object", "{:.3f}"),
     "seconds": ("median CPU s", "{:.2f}"),
 }

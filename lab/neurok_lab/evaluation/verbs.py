@@ -12,7 +12,7 @@ from typing import Any, Literal
 from neurok.errors import NeurokError
 from neurok.io.files import write_files
 from neurok_lab.data.still import data_folder
-from neurok_lab.evaluation.tables import Row, Tell, markdown, put_section, stamp
+from neurok_lab.evaluation.tables import Row, Tell, markdown, put_section, spread, stamp
 
 Table = Literal["motions", "articulation", "deformation", "samples", "dynamics", "generation", "decisions"]
 Watch = Callable[[Iterable[Any], str, int], Iterable[Any]]
@@ -163,7 +163,11 @@ def _motions(asked: _Request, categories: bool = False) -> Evaluation:
     from neurok_lab.evaluation import motions
     from neurok_lab.evaluation.articulation import find_joint_sources
 
-    sources = find_joint_sources(asked.folder("partnet_mobility/train"), asked.limit)
+    sources = find_joint_sources(asked.folder("partnet_mobility/train"))
+    surfaces = set(asked.names) <= set(motions.SHOWN)
+    if surfaces:  # of which there are tables by source
+        sources += motions.find_pack_sources(asked.folder)
+    sources = spread(sources, asked.limit)
     methods = [motions.find_motion_method(name, [source.name for source in sources]) for name in asked.names]
     moving = motions.measure_motions(asked.watched(sources, "motions"), methods, asked.store)
     still = motions.find_still_sources(asked.folder, asked.limit)
@@ -171,7 +175,8 @@ def _motions(asked: _Request, categories: bool = False) -> Evaluation:
     standing = motions.measure_motions(asked.watched(still, "still"), sure, asked.store)
     summary = motions.summarise_motions(moving) + motions.summarise_still(standing)
     rows = moving + standing
-    return Evaluation("motions", motions.motion_tables(rows, categories), summary, rows)
+    name = "surfaces" if surfaces else "motions"
+    return Evaluation(name, motions.motion_tables(rows, categories), summary, rows)
 
 
 def _articulation(

@@ -288,7 +288,7 @@ def search_labels(clouds: PartClouds, mesh: Mesh) -> Labels:
 
 
 @dataclass(frozen=True, eq=False)
-class Split:
+class ExampleSplit:
     """Examples to learn from, and real objects as stored to watch: of every eighth, and of categories left out."""
 
     train: list[Example]
@@ -296,9 +296,9 @@ class Split:
     left_out: list[Example]
 
 
-def split_examples(config: JointDataConfig, cache: Path, report: Report | None = None) -> Split:
+def split_examples(config: JointDataConfig, cache: Path, report: Report | None = None) -> ExampleSplit:
     """What the data sets hold; nothing is watched of a search."""
-    split = Split([], [], [])
+    split = ExampleSplit([], [], [])
     left, known = {_plain(name) for name in config.leave_out}, set[str]()
     for place, folder in enumerate(config.folders):
         things = some_things(folder, config.limit, everything=config.everything)

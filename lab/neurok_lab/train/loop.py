@@ -111,7 +111,9 @@ def make_optimizers(module: torch.nn.Module, run: RunConfig) -> list[torch.optim
     others = [p for p in module.parameters() if id(p) not in chosen]
     groups = [{"params": others, "share": 1.0}, {"params": trunk, "share": run.trunk}]
     adam = torch.optim.AdamW([group for group in groups if group["params"]], run.rate, weight_decay=run.weight_decay)
-    return [Muon(matrices, run.matrix_rate, weight_decay=run.weight_decay), adam] if matrices else [adam]
+    if not matrices:
+        return [adam]
+    return [Muon(matrices, run.matrix_rate, weight_decay=run.weight_decay, bf16=run.bf16), adam]
 
 
 def set_rates(optimizers: list[torch.optim.Optimizer], run: RunConfig, step: int) -> None:
@@ -135,10 +137,21 @@ def orthogonalise(matrices: Tensor, rounds: int = 5) -> Tensor:
 
 
 class Muon(torch.optim.Optimizer):
-    """Momentum, then orthogonalised steps; for 2D weights of hidden layers only."""
+    """Momentum, then orthogonalised steps; for 2D weights of hidden layers only.
 
-    def __init__(self, params: Iterable[Tensor], lr: float, momentum: float = 0.95, weight_decay: float = 0.01) -> None:
+    ``bf16`` orthogonalises in half precision, as its authors do: steps need not be exact.
+    """
+
+    def __init__(
+        self,
+        params: Iterable[Tensor],
+        lr: float,
+        momentum: float = 0.95,
+        weight_decay: float = 0.01,
+        bf16: bool = False,
+    ) -> None:
         super().__init__(params, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
+        self.precision = torch.bfloat16 if bf16 else None
 
     @torch.no_grad()
     def step(self, closure=None):  # type: ignore[no-untyped-def, override]
@@ -155,7 +168,9 @@ class Muon(torch.optim.Optimizer):
                     buffer.lerp_(parameter.grad, 1 - group["momentum"])
                     updates.append(parameter.grad.lerp(buffer, group["momentum"]))
                 size = max(1.0, shape[0] / shape[1]) ** 0.5
-                for parameter, update in zip(parameters, orthogonalise(torch.stack(updates)), strict=True):
+                stacked = torch.stack(updates)
+                turned = orthogonalise(stacked.to(self.precision or stacked.dtype))
+                for parameter, update in zip(parameters, turned, strict=True):
                     parameter.mul_(1 - group["lr"] * group["weight_decay"])
                     parameter.add_(update, alpha=-group["lr"] * size)
 

@@ -42,7 +42,7 @@ WATCHED = 2  # objects of each category, beyond those that are learned from, tha
 
 
 @dataclass(frozen=True, eq=False)
-class Samples:
+class PartSamples:
     """Parts and whole objects, to learn from and to watch."""
 
     train: tuple[Rows, Rows]
@@ -55,7 +55,7 @@ class Samples:
         return {"parts": len(self.train[0]["size"]), "objects": len(self.train[1]["points"])}
 
 
-def samples(folder: Path, objects: int, real: Path | None, tell: Callable[[str], None]) -> Samples:
+def samples(folder: Path, objects: int, real: Path | None, tell: Callable[[str], None]) -> PartSamples:
     """Make what is missing, and read all of it: so many generated objects of each category, and the models of the
     folder ``real``, if any join in."""
     if objects < 1:
@@ -69,7 +69,7 @@ def samples(folder: Path, objects: int, real: Path | None, tell: Callable[[str],
     if files := len(list(folder.glob("real_*.npz"))):
         terms = ["CC0-1.0", "CC-BY-3.0", "CC-BY-3.0-US"]
         origin.append({"source": "Sweet Home 3D furniture", "files": files, "licenses": terms})
-    return Samples(read_sets(folder), read_sets(folder / "watch"), origin)
+    return PartSamples(read_sets(folder), read_sets(folder / "watch"), origin)
 
 
 def write_samples(folder: Path, objects: int, tell: Callable[[str], None], skip: int = 0) -> None:
@@ -300,7 +300,7 @@ RECIPES: Recipes[Any] = Recipes(
 )  # fmt: skip
 
 
-def with_statistics(recipe: Any, found: Samples) -> Any:
+def with_statistics(recipe: Any, found: PartSamples) -> Any:
     """A recipe whose model knows the mean and spread of the numbers that it learns."""
     if isinstance(recipe, VecsetRecipe):
         return recipe
@@ -308,7 +308,7 @@ def with_statistics(recipe: Any, found: Samples) -> Any:
     return replace(recipe, model=replace(recipe.model, code_mean=mean, code_scale=scale))
 
 
-def training_of(recipe: PartRecipe | VecsetRecipe, found: Samples) -> Task:
+def training_of(recipe: PartRecipe | VecsetRecipe, found: PartSamples) -> Task:
     """The task of the loop."""
     (parts, objects), (watched, watched_objects) = found.train, found.watch
     if isinstance(recipe, VecsetRecipe):

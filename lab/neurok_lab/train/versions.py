@@ -84,10 +84,33 @@ def with_true_parts(mesh: Mesh, face_parts: Int[np.ndarray, " F"], true: Articul
     return replace(true, mesh=cut)
 
 
-def melted_truth(true: Articulation) -> Articulation:
+def melted_truth(true: Articulation, config: MeltConfig = MELT) -> Articulation:
     """An object with joints as one surface, whose faces still know their parts."""
-    mesh, owners = single_surface(true.mesh)
+    mesh, owners = single_surface(true.mesh, config)
     return with_true_parts(mesh, true.mesh.face_parts[owners], true)
+
+
+WAYS_OUT = 48
+"""Directions in which a face is looked at from outside; a Fibonacci sphere."""
+
+
+def outer_shell(true: Articulation) -> Articulation:
+    """An object with joints without what is hidden: faces whose middle can be seen from outside, on either side."""
+    from neurok.learned.views.camera import Scene
+
+    mesh, scene = true.mesh, Scene(true.mesh)
+    turns, heights = np.arange(WAYS_OUT) * np.pi * (3.0 - np.sqrt(5.0)), (np.arange(WAYS_OUT) + 0.5) / WAYS_OUT * 2 - 1
+    flat = np.sqrt(1.0 - heights**2)
+    middles = mesh.vertices[mesh.faces].mean(axis=1)
+    seen = np.zeros(mesh.face_count, dtype=bool)
+    for way in np.stack([flat * np.cos(turns), heights, flat * np.sin(turns)], axis=1).astype(np.float32):
+        left = np.flatnonzero(~seen)
+        starts = (middles[left] + 1e-4 * mesh.size * way).astype(np.float32)
+        hit = scene.scene.run(starts, np.tile(way, (len(left), 1)), query="DISTANCE")
+        seen[left[(hit <= 0) | (hit > 1e30)]] = True
+    surfaces = None if mesh.face_surfaces is None else mesh.face_surfaces[seen]
+    kept = replace(mesh, faces=mesh.faces[seen], face_surfaces=surfaces, part_ids=None, part_names=())
+    return with_true_parts(kept, mesh.face_parts[seen], true)
 
 
 BOX = np.array(

@@ -10,7 +10,7 @@ import numpy as np
 from neurok.catalogue import casework, materials
 from neurok.catalogue.appearance import draw_appearance
 from neurok.catalogue.assemble import PAIR, Maker, add_castors, add_legs
-from neurok.catalogue.casework import CASEWORK, GAP, SINK, Fronts, Opening, Side, board_between, carcass
+from neurok.catalogue.casework import GAP, SINK, THICKNESS, Fronts, Opening, Side, board_between, carcass
 from neurok.catalogue.parts import Appearance, Assembly, Repeat
 from neurok.catalogue.solids import block, lathe, tube, turned
 from neurok.modelling.sampler import Sampler
@@ -140,7 +140,7 @@ def _cabinet(d: Sampler, plan: CabinetPlan, kind: str) -> Assembly:
     kinds = [cell for _, cells in plan.columns for cell, _ in cells]
     doors, drawers = kinds.count("door") + 2 * kinds.count("pair"), kinds.count("drawer")
     fronts = casework.draw_fronts(d, finish, plan.fills if 3 * doors + 2 * drawers <= CROWDED else ("plain",))
-    proud = d.pick([-0.003, 0.004, CASEWORK.thick - 0.004])
+    proud = d.pick([-0.003, 0.004, THICKNESS - 0.004])
     room = Opening(-wide / 2 + WALL, wide / 2 - WALL, WALL, tall - WALL, deep / 2 + proud)
     _Interior(m, d, plan, fronts, finish, body, has_rod=2 * doors + 2 * drawers <= 10).fill(room)
     _feet(m, d, plan, finish, body)

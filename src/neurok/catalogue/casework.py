@@ -72,28 +72,12 @@ def boards_of(category: str, parts: Sequence[Part], hollow: int) -> list[int]:
     return sorted(inside - {hollow})
 
 
-@dataclass(frozen=True)
-class CaseworkConfig:
-    """Measures of joinery [m]."""
-
-    sink: float = 0.0015
-    """How far parts reach into each other where they meet; less than one sees, more than rounding errors."""
-
-    gap: float = 0.0025
-    """Between a front and what it does not hang on; joiners leave 2 to 3 mm."""
-
-    thick: float = 0.018
-    """Of doors; the usual strength of boards."""
-
-    tray: float = 0.012
-    """Walls of drawers."""
-
-    pulled: float = 0.75
-    """Share of its depth that a drawer comes out; beyond, it would tip."""
-
-
-CASEWORK = CaseworkConfig()
-SINK, GAP = CASEWORK.sink, CASEWORK.gap
+# Measures of joinery [m].
+SINK = 0.0015  # How far parts reach into each other where they meet; less than one sees, more than rounding errors
+GAP = 0.0025  # Between a front and what it does not hang on; joiners leave 2 to 3 mm
+THICKNESS = 0.018  # Of doors; the usual strength of boards
+TRAY_WALL = 0.012  # Walls of drawers
+PULLED_SHARE = 0.75  # Share of its depth that a drawer comes out; beyond, it would tip
 
 Grip = Literal["knob", "bar", "cup", "none"]
 Side = Literal[-1, 1]
@@ -199,7 +183,7 @@ def hung_board(opening: Opening, side: Side, thick: float, upper: float) -> tupl
 
 
 def add_door(
-    m: Maker, opening: Opening, side: Side, fronts: Fronts, parent: int, *, thick: float = CASEWORK.thick, upper: float
+    m: Maker, opening: Opening, side: Side, fronts: Fronts, parent: int, *, thick: float = THICKNESS, upper: float
 ) -> int:
     """A door, with its panel or pane and its handle, that turns by ``upper`` [rad]."""
     low, high, z = opening.low + GAP, opening.high - GAP, opening.z
@@ -257,8 +241,8 @@ def add_drawer(m: Maker, opening: Opening, deep: float, fronts: Fronts, parent: 
     x, y = opening.middle
     size = (opening.wide + 2 * SINK, opening.tall - 2 * GAP, deep)
     at = (x, y, opening.z - deep / 2)
-    slide = Hinge("prismatic", (0, 0, 1), at, 0.0, CASEWORK.pulled * deep)
-    tray = Hollow(min(CASEWORK.tray, 0.2 * size[1]), "top")
+    slide = Hinge("prismatic", (0, 0, 1), at, 0.0, PULLED_SHARE * deep)
+    tray = Hollow(min(TRAY_WALL, 0.2 * size[1]), "top")
     solid = block(size, at, corner=0.02, edge=0.0)
     drawer = m.add("drawer", solid, fronts.appearance, parent, hollow=tray, hinge=slide)
     is_wide = opening.wide > 0.7 and fronts.grip != "none"
@@ -306,7 +290,7 @@ def add_shelves(
     if count < 1:
         return
     step = opening.tall / (count + 1)
-    y, front = opening.low + step, opening.z - CASEWORK.thick - 0.012
+    y, front = opening.low + step, opening.z - THICKNESS - 0.012
     low = (opening.left - SINK, y - thick / 2, back - SINK)
     high = (opening.right + SINK, y + thick / 2, front)
     m.add("shelf", board_between(low, high), finish, parent, repeat=Repeat(count=count, step=(0, step, 0)))

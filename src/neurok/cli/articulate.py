@@ -13,7 +13,18 @@ import tyro
 
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.bodyplan.plan import connected_pieces
-from neurok.cli.flags import ForceFlag, JsonFlag, NodesFlag, OutFlag, PhysicsFlags, PlanFlag, UnitFlag, UpFlag, arg
+from neurok.cli.flags import (
+    ForceFlag,
+    JsonFlag,
+    NodesFlag,
+    NoInteriorFlag,
+    OutFlag,
+    PhysicsFlags,
+    PlanFlag,
+    UnitFlag,
+    UpFlag,
+    arg,
+)
 from neurok.cli.outputs import (
     PICTURES,
     Command,
@@ -74,6 +85,7 @@ class Articulate(Command):
     unit: UnitFlag = None
     up: UpFlag = None
     nodes: NodesFlag = ()
+    no_interior: NoInteriorFlag = False
     force: ForceFlag = False
     json: JsonFlag = False
 
@@ -85,6 +97,7 @@ class Articulate(Command):
         model = understood(
             self.input, self.unit, self.up, nodes=self.nodes, plan=self.plan, parts=read_labels(self.labels),
             method=self.method, weights=None if self.weights is None else Weights(joints=self.weights),
+            interior=not self.no_interior,
         )  # fmt: skip
         start = time.perf_counter()
         asset, plan, method = model.asset, model.plan, model.plan_source

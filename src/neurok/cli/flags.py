@@ -97,6 +97,10 @@ NodesFlag = Annotated[
     ),
 ]
 
+NoInteriorFlag = Annotated[
+    bool, arg(help="Give parts that are cut out of a closed surface no inside: an opened door shows a hole.")
+]
+
 WeightsFlag = Annotated[
     str | None,
     arg("FILE|ID", "the shipped ones", help="Weights of the learned space: a .safetensors file or a hub id."),

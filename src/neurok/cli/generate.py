@@ -1,4 +1,4 @@
-"""``neurok generate``: objects from words or a picture."""
+"""``neurok generate``: objects from words or a picture, and scenes from words."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ class MotionFlags:
 class Generate(Command):
     """Generate an object from words, a picture or both: parts, colours, materials and joints, ready to simulate.
 
-    With --act the motion is written instead: the object is dropped, thrown, tilted, dragged or exposed to wind.
+    With --act the motion is written instead: the object is dropped, thrown, tilted, dragged or exposed to wind. With
+    --scene several objects are made and put in their places.
     """
 
     out: NeededOut
@@ -45,6 +46,10 @@ class Generate(Command):
 
     text: Annotated[str, arg("WORDS", "none", aliases=("-t",))] = ""
     """What to make, in English: "a red velvet sofa on oak legs"."""
+
+    scene: Annotated[str, arg("WORDS", "one object")] = ""
+    """A whole scene: "a desk with a lamp on it, a chair in front. The lamp falls off." A .yaml keeps it as a scene
+    whose objects are files of their own, which can be edited; .xml and .usda hold bodies that are free to move."""
 
     image: Annotated[Path | None, arg("FILE", "none")] = None
     """A picture of one object (.png, .jpg, .webp), best with a plain background."""
@@ -72,6 +77,8 @@ class Generate(Command):
     motion: tyro.conf.OmitArgPrefixes[MotionFlags] = field(default_factory=MotionFlags)
 
     def run(self) -> dict[str, Any]:
+        if self.scene:
+            return self._compose()
         with loading():
             from neurok.generation.verb import generate
 
@@ -96,6 +103,9 @@ class Generate(Command):
     def check_flags(self) -> None:
         from neurok.io.formats import WRITERS
 
+        if self.scene:
+            self._check_scene()
+            return
         if self.edit is not None and self.like is None:
             raise NeurokError("--edit changes an object; name it with --like FILE.")
         if self.like is not None and self.image is not None:
@@ -134,6 +144,36 @@ class Generate(Command):
         for one, target in zip(found, targets, strict=True):
             save(one.asset, target)
         return targets
+
+    def _check_scene(self) -> None:
+        from neurok.io.formats import WRITERS
+        from neurok.rendering.files import FILMS
+        from neurok.scene.files import SUFFIXES
+
+        others = ("text", "image", "like", "edit", "act")
+        if extra := [f"--{name}" for name in others if getattr(self, name)]:
+            raise NeurokError(f"--scene describes everything in its own words; leave out {', '.join(extra)}.")
+        check_outputs(self.out, [], force=self.force)
+        known = (*WRITERS, ".png", *FILMS, *SUFFIXES[:1])
+        for path in self.out:
+            if path.suffix.lower() not in known:
+                raise NeurokError(f"'{path}' is no format of a scene; write {', '.join(sorted(known))}.")
+
+    def _compose(self) -> dict[str, Any]:
+        """Make a scene and write it; what moves in it is simulated for films, pictures and .glb."""
+        from neurok.generation.arrangement import summary
+        from neurok.scene.composition import compose, write_composition
+
+        made = compose(self.scene, seed=self.seed, progress=self.progress)
+        self.say(summary(made.arrangement))
+        for one in made.objects:
+            self._describe(one.made)
+        if made.arrangement.unread:
+            warn(f"Not understood: {', '.join(made.arrangement.unread)}.")
+        warn(*made.notes)
+        files, status = write_composition(made, self.out)
+        self.say(*map(str, files))
+        return {"out": list(map(str, files)), "files": list(map(str, files)), "status": status, **made.report()}
 
     def _act(self, found: list[Generated]) -> tuple[list[str], dict[str, Any]]:
         """Simulate each object and write its motion; the files, and how the last one was moved."""

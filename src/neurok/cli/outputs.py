@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 PICTURES = (".png", ".jpg", ".jpeg", ".webp")
-SpaceName = Literal["auto", "joints", "clip", "learned"]
+SpaceName = Literal["auto", "joints", "clip", "learned", "latent"]
 
 
 EXIT_CODES = {"ok": 0, "failed": 2, "diverged": 3, "poor": 4, "torn": 4, "implausible": 5}

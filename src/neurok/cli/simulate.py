@@ -14,6 +14,7 @@ from neurok.cli.flags import (
     JsonFlag,
     MassFlags,
     NodesFlag,
+    NoInteriorFlag,
     OutFlag,
     PlanFlag,
     UnitFlag,
@@ -186,6 +187,7 @@ class Simulate(Command):
     unit: UnitFlag = None
     up: UpFlag = None
     nodes: NodesFlag = ()
+    no_interior: NoInteriorFlag = False
 
     force: ForceFlag = False
     json: JsonFlag = False
@@ -255,6 +257,8 @@ class Simulate(Command):
             changes["up"] = value
         if self.nodes:
             changes["nodes"] = self.nodes
+        if self.no_interior:
+            changes["interior"] = False
         changes |= _given(self, "act", "space") | _given(self.loads, "strength", "jolt")
         changes |= _given(self.matter, "density", "damping", "joint_damping", "joint_friction")
         for given in _noted(problems, lambda _: self.weighing.given(), ["mass"]):

@@ -19,46 +19,21 @@ UNITS = {"m": (1.0, 0.6), "cm": (0.01, 0.2), "mm": (0.001, 0.17), "in": (0.0254,
 """Metres per unit, and how often files that say nothing use it."""
 
 
-@dataclass(frozen=True)
-class GuessConfig:
-    """Numbers behind the guesses; weights of the up axis by ``benchmarks/fit_frames.py``."""
+# Numbers behind the guesses; weights of the up axis by ``benchmarks/fit_frames.py``.
+TYPICAL_SIZE = 0.8  # Longest side of an everyday object [m]
+SPREAD = 1.3  # Standard deviation of the logarithm of that size
+STATED_UNIT = 0.97  # How often a file whose format has a unit keeps to it; game assets in glTF often do not
+STATED_UP = 0.995  # The same of the up axis, which a viewer shows at once when it is wrong
+ASSUMED_UP = 0.6  # How often a file that says nothing uses the axis it is read with
+SIDEWAYS = 0.03  # How often such a file has x up
+DEPARTING = 2.0
+"""How many times worse it is to turn or scale an object wrongly than to leave a wrong one as it is read: the first is
+our doing, and other programs show the file as it was. Unit and axis are chosen for the least expected harm."""
 
-    typical_size: float = 0.8
-    """Longest side of an everyday object [m]."""
-
-    spread: float = 1.3
-    """Standard deviation of the logarithm of that size."""
-
-    stated_unit: float = 0.97
-    """How often a file whose format has a unit keeps to it; game assets in glTF often do not."""
-
-    stated_up: float = 0.995
-    """The same of the up axis, which a viewer shows at once when it is wrong."""
-
-    assumed_up: float = 0.6
-    """How often a file that says nothing uses the axis it is read with."""
-
-    sideways: float = 0.03
-    """How often such a file has x up."""
-
-    departing: float = 2.0
-    """How many times worse it is to turn or scale an object wrongly than to leave a wrong one as it is read: the first
-    is our doing, and other programs show the file as it was. Unit and axis are chosen for the least expected harm."""
-
-    lowest_at_zero: float = 3.43
-    """Log odds of an axis along which the lowest point lies at zero."""
-
-    standing: float = 1.01
-    """Log odds of an axis along which it stands stably."""
-
-    lopsided: float = 0.77
-    """Log odds per logarithm of the asymmetry: things mirror left to right more often than top to bottom."""
-
-    samples: int = 4000
-    """Points of the surface that are mirrored."""
-
-
-DEFAULTS = GuessConfig()
+LOWEST_AT_ZERO = 3.43  # Log odds of an axis along which the lowest point lies at zero
+STANDING = 1.01  # Log odds of an axis along which it stands stably
+LOPSIDED = 0.77  # Log odds per logarithm of the asymmetry: things mirror left to right more often than top to bottom
+SAMPLES = 4000  # Points of the surface that are mirrored
 
 MEANT = 0.01
 """Zero, level and symmetric mean within this share of the size."""
@@ -82,33 +57,31 @@ def unit_name(metres: float) -> str:
     return next((name for name, (size, _) in UNITS.items() if math.isclose(size, metres)), f"{metres:g} m")
 
 
-def unit_odds(
-    longest: float, unit: float = 1.0, *, is_stated: bool = False, config: GuessConfig = DEFAULTS
-) -> dict[str, float]:
+def unit_odds(longest: float, unit: float = 1.0, *, is_stated: bool = False) -> dict[str, float]:
     """Probability of each unit of a file whose longest side measures ``longest``; nothing where no unit is likely."""
     said, shares = unit_name(unit), {name: share for name, (_, share) in UNITS.items()}
     if is_stated or unit != 1.0:
         rest = sum(share for name, share in shares.items() if name != said)
-        shares = {name: share / rest * (1.0 - config.stated_unit) for name, share in shares.items()}
-        shares[said] = config.stated_unit
+        shares = {name: share / rest * (1.0 - STATED_UNIT) for name, share in shares.items()}
+        shares[said] = STATED_UNIT
     odds = {}
     for name, share in shares.items():
         metres = longest * (unit if name == said else UNITS[name][0])
-        deviation = math.log(max(metres, 1e-300) / config.typical_size) / config.spread
+        deviation = math.log(max(metres, 1e-300) / TYPICAL_SIZE) / SPREAD
         odds[name] = share * math.exp(-0.5 * deviation**2)
     total = sum(odds.values())
     return {} if total < 1e-12 else {name: value / total for name, value in odds.items()}
 
 
-def guess_unit(longest: float, unit: float = 1.0, *, is_stated: bool = False, config: GuessConfig = DEFAULTS) -> Guess:
+def guess_unit(longest: float, unit: float = 1.0, *, is_stated: bool = False) -> Guess:
     """The unit that a file whose longest side measures ``longest`` is read in; ``unit`` is what it says or is assumed
     to say, which counts for more where the format states it."""
-    said, odds = unit_name(unit), unit_odds(longest, unit, is_stated=is_stated, config=config)
+    said, odds = unit_name(unit), unit_odds(longest, unit, is_stated=is_stated)
     if not odds:
         return Guess(said, 0.0, f"no unit makes a longest side of {longest:.3g} an everyday size")
     sizes = {name: unit if name == said else UNITS[name][0] for name in odds}
     off = lambda one, two: abs(math.log(sizes[one] / sizes[two]))  # noqa: E731
-    best = _least_harm(odds, said, off, config)
+    best = _least_harm(odds, said, off)
     if unit == 1.0 and any(math.isclose(longest, size, rel_tol=1e-3) for size in (1.0, 2.0)):
         reason = f"the longest side is {longest:.4g}: scaled to a unit box, it seems"
         return Guess(best, round(min(odds[best], 0.5), 2), reason)
@@ -117,17 +90,15 @@ def guess_unit(longest: float, unit: float = 1.0, *, is_stated: bool = False, co
     return Guess(best, round(odds[best], 2), f"{says}the longest side would be {metres:.3g} m")
 
 
-def guess_up(
-    mesh: Mesh, faces: Int[np.ndarray, "F 3"], *, is_stated: bool = False, config: GuessConfig = DEFAULTS
-) -> Guess:
+def guess_up(mesh: Mesh, faces: Int[np.ndarray, "F 3"], *, is_stated: bool = False) -> Guess:
     """The axis that an object is read with: what the format says or else, by the least harm, where zero is, whether it
     stands, and what it mirrors about."""
-    shares, evidence = _assumed(mesh, is_stated, config), up_evidence(mesh, faces, config)
-    weights = np.array([config.lowest_at_zero, config.standing, config.lopsided])
+    shares, evidence = _assumed(mesh, is_stated), up_evidence(mesh, faces)
+    weights = np.array([LOWEST_AT_ZERO, STANDING, LOPSIDED])
     scores = {axis: math.log(shares[axis]) + float(weights @ evidence[axis]) for axis in AXIS_INDEX}
     total = sum(math.exp(score - max(scores.values())) for score in scores.values())
     odds = {axis: math.exp(score - max(scores.values())) / total for axis, score in scores.items()}
-    best = mesh.up if is_stated else _least_harm(odds, mesh.up, lambda one, two: float(one != two), config)
+    best = mesh.up if is_stated else _least_harm(odds, mesh.up, lambda one, two: float(one != two))
     at_zero, stands, _ = evidence[best]
     reasons = [
         *(["the format says so or is used so"] if best == mesh.up else []),
@@ -137,34 +108,32 @@ def guess_up(
     return Guess(best, round(odds[best], 3), "; ".join(reasons) or "it mirrors along the other axes")
 
 
-def _least_harm(odds: Mapping[str, float], said: str, off: Callable[[str, str], float], config: GuessConfig) -> str:
+def _least_harm(odds: Mapping[str, float], said: str, off: Callable[[str, str], float]) -> str:
     """What to read an object as: that with the least expected error (``off``, from what is chosen to what is true)."""
 
     def harm(chosen: str) -> float:
         error = sum(p * off(chosen, true) for true, p in odds.items())
-        return error * (1.0 if chosen == said else config.departing)
+        return error * (1.0 if chosen == said else DEPARTING)
 
     return min(odds, key=harm)
 
 
-def _assumed(mesh: Mesh, is_stated: bool, config: GuessConfig) -> dict[str, float]:
+def _assumed(mesh: Mesh, is_stated: bool) -> dict[str, float]:
     """How likely each axis is before the object is looked at."""
-    said = config.stated_up if is_stated else config.assumed_up
-    out = {axis: config.sideways if axis == "x" else 1.0 for axis in AXIS_INDEX if axis != mesh.up}
+    said = STATED_UP if is_stated else ASSUMED_UP
+    out = {axis: SIDEWAYS if axis == "x" else 1.0 for axis in AXIS_INDEX if axis != mesh.up}
     rest = sum(out.values())
     return {axis: share / rest * (1.0 - said) for axis, share in out.items()} | {mesh.up: said}
 
 
-def up_evidence(
-    mesh: Mesh, faces: Int[np.ndarray, "F 3"], config: GuessConfig = DEFAULTS
-) -> dict[str, Float[np.ndarray, "3"]]:
+def up_evidence(mesh: Mesh, faces: Int[np.ndarray, "F 3"]) -> dict[str, Float[np.ndarray, "3"]]:
     """For each axis: whether the lowest point is at zero, whether it stands, and the log of its asymmetry."""
     corners = mesh.vertices[faces]
     areas = face_areas(mesh.vertices, faces)
     points = corners.reshape(-1, 3)
     low, high = points.min(axis=0), points.max(axis=0)
     center = (areas[:, None] * corners.mean(axis=1)).sum(axis=0) / max(areas.sum(), 1e-300)
-    skew = _asymmetry(mesh, faces, low, high, config.samples) if areas.sum() > 0 else np.zeros(3)
+    skew = _asymmetry(mesh, faces, low, high, SAMPLES) if areas.sum() > 0 else np.zeros(3)
     out = {}
     for axis, index in AXIS_INDEX.items():
         at_zero = abs(low[index]) < MEANT * (high - low).max() and high[index] > 0
@@ -253,7 +222,6 @@ def framed(
     is_stated: bool,
     unit: float | None = None,
     up: UpAxis | None = None,
-    config: GuessConfig = DEFAULTS,
 ) -> Framed:
     """The same numbers, read in the unit and with the up axis that are given, or else guessed for the least harm.
 
@@ -263,14 +231,13 @@ def framed(
             believed, and its unit unless that is absurd.
         unit: Metres per unit; guessed by default.
         up: Up axis; guessed by default.
-        config: How the harms compare.
     """
     mesh, notes = asset.mesh, []
     if unit is None:
-        unit = METRES.get(guess_unit(_longest(mesh), mesh.unit, is_stated=is_stated, config=config).value, mesh.unit)
+        unit = METRES.get(guess_unit(_longest(mesh), mesh.unit, is_stated=is_stated).value, mesh.unit)
         notes += [_unit_note(asset, unit)] if unit != mesh.unit else []
     if up is None:
-        guess = None if is_stated else guess_up(mesh, mesh.faces, config=config)
+        guess = None if is_stated else guess_up(mesh, mesh.faces)
         up = mesh.up if guess is None else parse_up(guess.value)
         notes += [_up_note(asset, guess)] if guess is not None and up != mesh.up else []
     if up == mesh.up and unit == mesh.unit:

@@ -181,7 +181,7 @@ def read_edit(text: str, known: frozenset[str] = frozenset()) -> Reading:
     if words > LONGEST:
         raise NeurokError(f"The edit has {words} words; at most {LONGEST} are read. Make one change after the other.")
     spans = read(text, known | OWN)
-    pieces = [piece for piece in _Reader(spans).pieces if not piece.is_empty]
+    pieces = [piece for piece in _EditReader(spans).pieces if not piece.is_empty]
     _join_qualities(pieces)
     changes = [_change(piece) for piece in pieces if piece.says_something]
     ignored = tuple(word for piece in pieces for word in piece.unknown)
@@ -192,7 +192,7 @@ def read_edit(text: str, known: frozenset[str] = frozenset()) -> Reading:
     return Reading(tuple(change for change in changes if change.verb != "keep"), heard, ignored)
 
 
-class _Reader:
+class _EditReader:
     """Takes a sentence apart into pieces, word by word."""
 
     def __init__(self, spans: Sequence[Span]) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from neurok.catalogue.assemble import FOUR, PAIR, Maker, grounded, placed_anew
-from neurok.catalogue.casework import CASEWORK, SINK, board_between
+from neurok.catalogue.casework import SINK, THICKNESS, board_between
 from neurok.catalogue.parts import Appearance, Assembly, Hinge, Part, Repeat
 from neurok.generation.attachment import reach_of
 from neurok.generation.contacts import ends_of, shifted
@@ -133,7 +133,7 @@ def _hang(parts: list[Part], row: Sequence[int], metal: Appearance) -> None:
         body = parts[body].parent
     ends = np.stack([ends_of(parts[number]) for number in row])
     low, high, face = ends[:, 0].min(axis=0), ends[:, 1].max(axis=0), float(reach_of(parts[body])[1, 2])
-    thick = CASEWORK.thick
+    thick = THICKNESS
     proud = [_proud(parts, number) for number in row]
     behind, before = (max((one[k] for one in proud), default=0.0) for k in (0, 1))
     planes = [face + behind + PLAY, face + 2 * behind + before + thick + 2 * PLAY]

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from jaxtyping import Float
 
-from neurok.catalogue.casework import CASEWORK, FACES, GAP, SINK, Face, boards_of, fronts_of
+from neurok.catalogue.casework import FACES, GAP, PULLED_SHARE, SINK, THICKNESS, Face, boards_of, fronts_of
 from neurok.catalogue.parts import Assembly, Hinge, Part, Repeat
 from neurok.catalogue.solids import block
 from neurok.generation.contacts import Vec, ends_of, shifted
@@ -187,9 +187,9 @@ def _plane(parts: Sequence[Part], fronts: Sequence[int], frame: FaceFrame, face:
     """Where the outer sides of all fronts lie along the way out."""
     ends = np.array([frame.out_of(parts[number]) for number in fronts])
     if face.lies == "in":
-        return float(np.clip(np.median(ends[:, 1]), frame.face - 0.003, frame.face + CASEWORK.thick - 0.004))
+        return float(np.clip(np.median(ends[:, 1]), frame.face - 0.003, frame.face + THICKNESS - 0.004))
     thick = float(np.min(ends[:, 1] - ends[:, 0]))
-    return frame.face - SINK + float(np.clip(thick, *(THICK * CASEWORK.thick)))
+    return frame.face - SINK + float(np.clip(thick, *(THICK * THICKNESS)))
 
 
 def _sides(parts: Sequence[Part], tiling: Tiling, frame: FaceFrame) -> dict[int, int]:
@@ -231,7 +231,7 @@ def _front(
     high = cell.high[0] - (-SINK if side > 0 else GAP)
     rim = GAP if walls[side > 0] else -SINK
     own = Rect((low, cell.low[1] + rim), (high, cell.high[1] - rim))
-    return _hung(part, own, frame, (plane - CASEWORK.thick, plane), side)
+    return _hung(part, own, frame, (plane - THICKNESS, plane), side)
 
 
 def _hung(part: Part, own: Rect, frame: FaceFrame, depth: tuple[float, float], side: int) -> Part:
@@ -257,7 +257,7 @@ def _drawer(part: Part, cell: Rect, frame: FaceFrame, plane: float, walls: tuple
     axis = np.zeros(3)
     axis[frame.out] = frame.sign
     low, high = frame.box(own, plane - deep, plane)
-    slide = Hinge("prismatic", axis, (low + high) / 2, 0.0, CASEWORK.pulled * deep)
+    slide = Hinge("prismatic", axis, (low + high) / 2, 0.0, PULLED_SHARE * deep)
     return replace(boxed(part, low, high), hinge=slide, repeat=Repeat())
 
 

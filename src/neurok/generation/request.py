@@ -161,7 +161,7 @@ class _Qualities:
             self.count = more.count + (self.count or 0)
 
 
-class _Reader:
+class _PromptReader:
     """Goes through the spans of a prompt and gives what is said to the nouns that it is said of."""
 
     def __init__(self, spans: Sequence[Span]) -> None:
@@ -169,7 +169,7 @@ class _Reader:
         self.at = category_span(spans)
         """Number of the noun that says what is asked for."""
 
-        self.category = _category_of(spans[self.at]) if self.at is not None else _category_by_parts(spans)
+        self.category = category_of(spans[self.at]) if self.at is not None else _category_by_parts(spans)
         self.is_listing = any(span.words[0] in PIECES for span in spans)
         self.found: dict[tuple[str, int], _Qualities] = {}
         """What is said of each group of parts of one name."""
@@ -276,7 +276,7 @@ class _Reader:
 
 def request_of(spans: Sequence[Span]) -> Request:
     """What the words of a prompt ask for."""
-    reader = _Reader(spans)
+    reader = _PromptReader(spans)
     category, found = reader.category, reader.found
     without = [*reader.without, *(name for (name, _), one in found.items() if one.count == 0)]
     whole = found.get((WHOLE, 0))
@@ -319,7 +319,7 @@ def category_span(spans: Sequence[Span]) -> int | None:
     """The number of the noun that says what is asked for."""
     found: list[int] = []
     for number, span in enumerate(spans):
-        if not _category_of(span):
+        if not category_of(span):
             continue
         before = [one.words[0] for one in spans[max(0, number - 3) : number] if one.clause == span.clause]
         if any(word in BESIDE for word in before):
@@ -331,9 +331,9 @@ def category_span(spans: Sequence[Span]) -> int | None:
     sure = [number for number in found if not _is_part(spans[number])]
     if sure:
         return sure[0]
-    others = {part for span in spans if not _category_of(span) for part in span.values("part")}
+    others = {part for span in spans if not category_of(span) for part in span.values("part")}
     for number in found:
-        category, span = _category_of(spans[number]), spans[number]
+        category, span = category_of(spans[number]), spans[number]
         is_first = span.clause == 0 and not span.is_plural
         fits = not span.is_plural or number == 0 or span.clause == 0
         if is_first or (fits and (not others or any(can_have(category, part) for part in others))):
@@ -358,7 +358,7 @@ def _is_part(span: Span) -> bool:
     return bool(span.values("part"))
 
 
-def _category_of(span: Span) -> str:
+def category_of(span: Span) -> str:
     named = span.values("category") or [_kind_category(kind, span.text) for kind in span.values("whole style")]
     return named[0] if named else ""
 

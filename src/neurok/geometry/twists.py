@@ -122,7 +122,7 @@ def logarithm(turns: Float[np.ndarray, "*B 3 3"], shifts: Float[np.ndarray, "*B 
     return np.concatenate([omega, velocity - half * np.cross(axis, shifts)], axis=-1)
 
 
-def told_about(twists: Float[np.ndarray, "*B 6"], points: Float[np.ndarray, "*C 3"]) -> np.ndarray:
+def twists_about(twists: Float[np.ndarray, "*B 6"], points: Float[np.ndarray, "*C 3"]) -> np.ndarray:
     """Twists about the origin as twists about other points: v + ω × p."""
     moved = twists[..., 3:] + np.cross(twists[..., :3], points)
     return np.concatenate([np.broadcast_to(twists[..., :3], moved.shape), moved], axis=-1)

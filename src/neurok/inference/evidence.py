@@ -48,11 +48,9 @@ SEARCHED: Calibration = (1.64, 2.06, 0.09)
 """The same where no network is, for the shares of the search alone: fitted to 130 bodies of these objects with their
 parts; of 64 that come out above a half in objects left out, 42 are right."""
 
-SEEN: Calibration = (-1.4, 0.61, 1.0)
-"""The same for a single surface, whose bodies are those that are seen from outside (``learned.views.bodies``).
-
-Fitted to moving objects with a constant of 0; most scans that people have stand still, and with -1.4 (odds of a
-quarter) none of 27 still real files gets a joint, where four got one."""
+SEEN: Calibration = (0.0, 0.0, 1.0)
+"""The same for a single surface, whose bodies are those that are seen from outside: their odds are calibrated already
+(``learned.views.bodies.BODY_ODDS``)."""
 
 SIGHT = 0.75
 """What views count beside joint network and search in the probability of a line [share of the logarithm]."""

@@ -13,20 +13,15 @@ from torch import Tensor
 
 from neurok.core.mesh import Mesh, UnitBox, frame_change
 from neurok.errors import NeurokError
-from neurok.geometry.twists import exponential, logarithm
 from neurok.inference.prior import vertex_groups, vertex_weights
 from neurok.kinematics.screws import (
-    ENERGY,
-    MAX_DIMENSION,
+    PRIOR_REACH,
     Reduction,
     ReductionMode,
-    ScrewConfig,
-    ScrewSpace,
     leading,
-    patch_radii,
     whole,
 )
-from neurok.kinematics.space import KinematicSpace, lifted_features
+from neurok.kinematics.space import KinematicSpace, ShapeMotion, lifted_features
 from neurok.learned.deformation import dual
 from neurok.learned.deformation.batch import Rest
 from neurok.learned.deformation.points import Cloud, PointContext, PointModel, follow
@@ -41,10 +36,6 @@ ANCHORS = 2
 CHUNK = 24
 """States that go through the network at once."""
 
-DRAWS = 192
-LEFT_OUT = 48
-"""Draws that only serve to measure what a closed form misses."""
-
 
 @dataclass(frozen=True, eq=False)
 class PointSpace(KinematicSpace):
@@ -52,7 +43,7 @@ class PointSpace(KinematicSpace):
 
     ``decode`` blends the dual quaternions of all samples. ``features`` and ``shape``, which matching and the simulator
     use, let each patch of the surface follow one rigid motion, that of the samples in its middle: the decoder is then
-    asked for four times fewer points. Even so the network is slow to step: ``closed_form`` stands in for it.
+    asked for four times fewer points.
     """
 
     rest: Mesh
@@ -76,7 +67,12 @@ class PointSpace(KinematicSpace):
 
     @property
     def kind(self) -> str:
-        return "learned"
+        return "latent"
+
+    @property
+    def facts(self) -> dict[str, float]:
+        """How much of the motion the coordinates hold, and out of how many latent numbers."""
+        return {"captured": self.reduction.captured, "latent": float(self.z0.numel())}
 
     @property
     def starts_along_axes(self) -> bool:
@@ -90,7 +86,7 @@ class PointSpace(KinematicSpace):
     def limits(self) -> Float[np.ndarray, "D 2"]:
         """The high-density region of the prior, which always holds the rest state."""
         middle = self.coordinates(self.prior).numpy()
-        reach = ScrewConfig().reach
+        reach = PRIOR_REACH
         return np.stack([np.minimum(middle - reach, 0.0), np.maximum(middle + reach, 0.0)], axis=1)
 
     @cached_property
@@ -193,9 +189,20 @@ class PointSpace(KinematicSpace):
         with torch.no_grad():
             return torch.func.jvp(lambda p: self._slopes(p)[1], (at,), (rate,))[1].numpy()
 
+    def moving(self, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> LatentMotion:
+        return LatentMotion(self, q, qdot)
+
+    def values(self, q: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B K 3"]:
+        """Motions of the patches, stacked, without their derivatives."""
+        with torch.no_grad():
+            return self.rows(torch.from_numpy(np.ascontiguousarray(q))).numpy()
+
+    def rows(self, q: Float[Tensor, "B D"]) -> Float[Tensor, "B K 3"]:
+        """Motions of the patches, stacked."""
+        return self.transforms(q).transpose(-1, -2).flatten(1, 2)
+
     def _slopes(self, q: Float[Tensor, "B D"]) -> tuple[Float[Tensor, "B K 3"], Float[Tensor, "B D K 3"]]:
-        rows = lambda p: self.transforms(p).transpose(-1, -2).flatten(1, 2)  # noqa: E731
-        along = lambda direction: torch.func.jvp(rows, (q,), (direction.expand(len(q), -1),))[:2]  # noqa: E731
+        along = lambda direction: torch.func.jvp(self.rows, (q,), (direction.expand(len(q), -1),))[:2]  # noqa: E731
         # The state itself goes through the network once, not once per direction.
         both = torch.func.vmap(along, out_dims=(None, 1))  # type: ignore[arg-type]
         return both(torch.eye(q.shape[1], dtype=q.dtype))
@@ -205,6 +212,38 @@ class PointSpace(KinematicSpace):
         generator = torch.Generator().manual_seed(seed)
         noise = torch.randn((count, *self.z0.shape), generator=generator, dtype=torch.float64)
         return self.coordinates(self.prior + noise).numpy()
+
+
+class LatentMotion(ShapeMotion):
+    """A batch of moments of a latent: forces reach the coordinates through one pass back, not through all derivatives.
+
+    The Christoffel term is the gradient of what forces do along the velocity, a pass back through a jvp.
+    """
+
+    def __init__(self, space: PointSpace, q: Float[np.ndarray, "B D"], qdot: Float[np.ndarray, "B D"]) -> None:
+        self.space, self.q, self.qdot = space, q, qdot
+        self.rows, self._at, self._rate = space.rows, torch.from_numpy(np.array(q)), torch.from_numpy(np.array(qdot))
+
+    @cached_property
+    def values(self) -> Float[np.ndarray, "B K 3"]:  # type: ignore[override]
+        return self.space.values(self.q)
+
+    @cached_property
+    def slopes(self) -> Float[np.ndarray, "B D K 3"]:  # type: ignore[override]
+        return self.space.shape(self.q)[1]
+
+    @cached_property
+    def rate(self) -> Float[np.ndarray, "B K 3"]:
+        with torch.no_grad():
+            return torch.func.jvp(self.rows, (self._at,), (self._rate,))[1].numpy()
+
+    def pull(self, forces: Float[np.ndarray, "B K 3"]) -> Float[np.ndarray, "B D"]:
+        back = torch.func.vjp(self.rows, self._at)[1]
+        return back(torch.from_numpy(np.ascontiguousarray(forces)))[0].numpy()
+
+    def rate_pull(self, forces: Float[np.ndarray, "B K 3"]) -> Float[np.ndarray, "B D"]:
+        speed = lambda at: torch.func.jvp(self.rows, (at,), (self._rate,))[1]  # noqa: E731
+        return torch.func.vjp(speed, self._at)[1](torch.from_numpy(np.ascontiguousarray(forces)))[0].numpy()
 
 
 def infer_points(mesh: Mesh, model: PointModel, mode: ReductionMode = "gram", dim: int | None = None) -> PointSpace:
@@ -259,46 +298,6 @@ def reduce_points(
         slopes.append(torch.autograd.grad(value, z)[0].flatten(1))
     slope = torch.cat(slopes).double().numpy()
     return leading(slope.T @ slope / probes, dim)
-
-
-def closed_form(space: PointSpace, seed: int = 0) -> ScrewSpace:
-    """Draw plausible states from the network and find the screws of the patches that span them.
-
-    A latent of a network is a poor coordinate to put forces on: around rest it may not move at all, and then jump. In
-    twists hinges and slides are straight lines, so a few screws hold most of what was drawn; ``facts`` say what they
-    miss of states left out.
-    """
-    count = space.patches.handles.count
-    points, areas = space.patches.points[:count], space.patches.areas[:count]
-    centers = points.mean(axis=1)
-    transforms = space.quick_transforms(space.sample(DRAWS, seed))
-    turns = transforms[..., :3]
-    twists = logarithm(turns, (turns @ centers[:, :, None])[..., 0] + transforms[..., 3] - centers)
-    radii = patch_radii(space.patches, centers)[:, None]
-    scale = np.sqrt(areas)[:, None] * np.concatenate([np.tile(radii, 3), np.ones((count, 3))], axis=1)
-    flat = (twists[LEFT_OUT:] * scale).reshape(DRAWS - LEFT_OUT, -1)
-    _, sizes, ways = np.linalg.svd(flat, full_matrices=False)
-    share = np.cumsum(sizes**2) / max(float((sizes**2).sum()), 1e-300)
-    number = min(MAX_DIMENSION, space.dim, int(np.searchsorted(share, ENERGY)) + 1)
-    q = flat @ ways[:number].T
-    spread = np.maximum(q.std(axis=0), 1e-9 * max(float(q.std()), 1e-300))
-    screws = (ways[:number].T * spread).reshape(count, 6, number) / np.maximum(scale, 1e-12)[:, :, None]
-    reduction = Reduction(ways[:number].T, sizes**2 / len(flat), float(share[number - 1]))
-    out = ScrewSpace(
-        space.rest, vertex_weights(space.rest, space.patches), centers, screws, q.mean(axis=0) / spread, reduction
-    )
-    left_out = (twists[:LEFT_OUT] * scale).reshape(LEFT_OUT, -1) @ ways[:number].T / spread
-    local = points - centers[:, None]
-
-    def carried(chosen: Float[np.ndarray, "N H 6"]) -> Float[np.ndarray, "N H P 3"]:
-        turned, moved = exponential(chosen)[:2]
-        return np.einsum("nhij,hpj->nhpi", turned, local, optimize=True) + moved[:, :, None]
-
-    truth = carried(twists[:LEFT_OUT])
-    mean = lambda x: float((np.linalg.norm(x, axis=-1).mean(axis=-1) @ areas).mean())  # noqa: E731
-    missed = mean(carried(out.twists(left_out)) - truth) / max(mean(truth - local), 1e-300)
-    out.facts.update(point_error=missed, captured=out.reduction.captured, coordinates=float(number))
-    return out
 
 
 def _expand(context: PointContext, count: int) -> PointContext:

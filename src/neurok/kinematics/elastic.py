@@ -16,11 +16,11 @@ from jaxtyping import Bool, Float, Int
 from neurok.core.material import STANDARD_GRAVITY, MaterialField
 from neurok.core.mesh import Mesh
 from neurok.geometry.topology import unique_edges
-from neurok.kinematics.elastic_modes import MODES, ElasticModes, ModesConfig, elastic_modes
+from neurok.kinematics.elastic_modes import ElasticModes, elastic_modes
 from neurok.kinematics.lattice import LATTICE, Lattice, LatticeConfig, spread_points
 from neurok.kinematics.screws import Reduction, ScrewSpace
 from neurok.kinematics.space import KinematicSpace, lifted_features
-from neurok.kinematics.strain_limits import STRAIN, StrainConfig, StrainLimits, strain_limits
+from neurok.kinematics.strain_limits import StrainLimits, strain_limits
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,6 @@ class ElasticSpaceConfig:
     then squashes it by the root of this, a fiftieth."""
 
     lattice: LatticeConfig = LATTICE
-    spectrum: ModesConfig = MODES
-    strain: StrainConfig = STRAIN
 
 
 ELASTIC_SPACE = ElasticSpaceConfig()
@@ -148,7 +146,7 @@ def elastic_space(
     if fixed is not None and len(fixed):
         clamped = lattice.near(_clamped_points(mesh, fixed, lattice))
     extra = None if bends is None else _learned_fields(mesh, bends, lattice)
-    modes = elastic_modes(lattice, clamped, config.modes, extra, config.spectrum)
+    modes = elastic_modes(lattice, clamped, config.modes, extra)
     least = STANDARD_GRAVITY / (most_sag * mesh.size * mesh.unit)
     modes = replace(modes, values=modes.values * max(1.0, least / max(float(modes.values[0]), 1e-300)))
     return _carried(mesh, lattice, modes, np.zeros(mesh.vertex_count, dtype=bool) if hard is None else hard, config)
@@ -260,9 +258,7 @@ def _carried(
         frequencies=np.sqrt(modes.values) / (2 * np.pi),
         inertia=(features.T @ (mass[:, None] * features), features.T @ mass),
     )
-    limits = strain_limits(
-        space, shares, modes.values * scale**2, np.sqrt(modes.values), float(mass.sum()), config.strain
-    )
+    limits = strain_limits(space, shares, modes.values * scale**2, np.sqrt(modes.values), float(mass.sum()))
     return replace(space, reach=limits.reach(), strain_limits=limits)
 
 

@@ -11,32 +11,20 @@ from jaxtyping import Bool, Float
 from neurok.errors import NeurokError
 from neurok.kinematics.lattice import CORNERS, Lattice
 
+# How the softest modes are found, and what joins them.
+EIGENVALUE_SHIFT = 1e-2
+"""Shift of the eigenvalue problem, as a share of E/(rho L^2) of the softest cell. Beside parts that are 1e7 times
+stiffer, a hundredth of this drowns in round-off: a mattress on a wooden frame then had modes that were none."""
 
-@dataclass(frozen=True)
-class ModesConfig:
-    """How the softest modes are found, and what joins them."""
+LEAST_EIGENVALUE = 1e-4  # Least eigenvalue that is kept, as a share of the shift
+ROUGH_RATE = 5.0
+"""Learned motions lose what swings this many times faster than the last mode; by eye, on animals that bend."""
 
-    shift: float = 1e-2
-    """Shift of the eigenvalue problem, as a share of E/(rho L^2) of the softest cell. Beside parts that are 1e7 times
-    stiffer, a hundredth of this drowns in round-off: a mattress on a wooden frame then had modes that were none."""
+SPARE_VECTORS = 2
+"""Vectors that are sought beside the wanted ones: the search finds some rigid motion twice now and then."""
 
-    least: float = 1e-4
-    """Least eigenvalue that is kept, as a share of the shift."""
-
-    rough: float = 5.0
-    """Learned motions lose what swings this many times faster than the last mode; by eye, on animals that bend."""
-
-    spare: int = 2
-    """Vectors that are sought beside the wanted ones: the search finds some rigid motion twice now and then."""
-
-    rigid: float = 0.5
-    """A vector of which a smaller share is left without its rigid motion is one."""
-
-    new: float = 0.2
-    """Share of a learned motion that the modes must lack for it to join them; the same."""
-
-
-MODES = ModesConfig()
+RIGID_SHARE = 0.5  # A vector of which a smaller share is left without its rigid motion is one
+NEW_SHARE = 0.2  # Share of a learned motion that the modes must lack for it to join them; the same
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +46,6 @@ def elastic_modes(
     clamped: Bool[np.ndarray, " N"],
     count: int,
     extra: Float[np.ndarray, "E N 3"] | None = None,
-    config: ModesConfig = MODES,
 ) -> ElasticModes:
     """The softest modes that are not rigid motions; with ``extra`` motions, the best in the span of both.
 
@@ -67,7 +54,6 @@ def elastic_modes(
         clamped: Nodes that do not move.
         count: Number of modes.
         extra: Motions of the nodes that shall be possible; what is rough in them is smoothed by the material.
-        config: When a motion is new or rough.
     """
     from scipy.sparse import diags
     from scipy.sparse.linalg import LinearOperator, eigsh, splu
@@ -79,7 +65,7 @@ def elastic_modes(
     stiffness = lattice.stiffness[free][:, free].tocsc()
     extent = float(np.ptp(lattice.nodes, axis=0).max())
     density = mass.sum() / 3.0 / (len(lattice.cells) * float(np.prod(lattice.sides)))
-    shift = config.shift * float(lattice.young.min()) / (density * extent**2)
+    shift = EIGENVALUE_SHIFT * float(lattice.young.min()) / (density * extent**2)
     solver = splu(
         (stiffness + diags(shift * mass)).tocsc(),
         permc_spec="MMD_AT_PLUS_A",
@@ -88,22 +74,22 @@ def elastic_modes(
     )
     size = len(mass)
     floats = not clamped.any()
-    wanted = min(count + (6 + config.spare if floats else 0), size - 2)
+    wanted = min(count + (6 + SPARE_VECTORS if floats else 0), size - 2)
     inverse = LinearOperator((size, size), matvec=solver.solve, dtype=np.float64)
     start = np.random.default_rng(0).normal(size=size)
     values, vectors = eigsh(stiffness, wanted, diags(mass).tocsc(), sigma=-shift, OPinv=inverse, v0=start)
     order = np.argsort(values)
     values, vectors = values[order], vectors[:, order]
     if floats:
-        values, vectors = _without_rigid(lattice, stiffness, mass, vectors, config)
+        values, vectors = _without_rigid(lattice, stiffness, mass, vectors)
         values, vectors = values[:count], vectors[:, :count]
     if extra is not None and len(extra):
         extra = extra.reshape(len(extra), -1)[:, free]
         if floats:
             rigid = _rigid_motions(lattice, mass)
             extra = extra - (extra * mass @ rigid) @ rigid.T
-        values, vectors = _joined(stiffness, mass, values, vectors, extra, config)
-    values = np.maximum(values, config.least * shift)
+        values, vectors = _joined(stiffness, mass, values, vectors, extra)
+    values = np.maximum(values, LEAST_EIGENVALUE * shift)
     fields = np.zeros((vectors.shape[1], len(free)))
     fields[:, free] = vectors.T
     fields *= np.sign(fields[np.arange(len(fields)), np.abs(fields).argmax(axis=1)])[:, None]
@@ -126,14 +112,13 @@ def _without_rigid(
     stiffness: Any,
     mass: Float[np.ndarray, " n"],
     vectors: Float[np.ndarray, "n k"],
-    config: ModesConfig,
 ) -> tuple[Float[np.ndarray, " m"], Float[np.ndarray, "n m"]]:
     """Eigenvalues and vectors without those that are rigid motions."""
     from scipy.linalg import eigh
 
     rigid = _rigid_motions(lattice, mass)
     left = vectors - rigid @ (rigid.T @ (mass[:, None] * vectors))
-    left = left[:, (left**2 * mass[:, None]).sum(axis=0) > config.rigid**2]
+    left = left[:, (left**2 * mass[:, None]).sum(axis=0) > RIGID_SHARE**2]
     values, mix = eigh(left.T @ (stiffness @ left), left.T @ (mass[:, None] * left))
     return values, left @ mix
 
@@ -144,7 +129,6 @@ def _joined(
     values: Float[np.ndarray, " k"],
     vectors: Float[np.ndarray, "n k"],
     extra: Float[np.ndarray, "E n"],
-    config: ModesConfig,
 ) -> tuple[Float[np.ndarray, " m"], Float[np.ndarray, "n m"]]:
     """Ritz vectors of the modes and of motions that they lack (Rayleigh and Ritz)."""
     from scipy.linalg import eigh
@@ -152,10 +136,10 @@ def _joined(
     basis = vectors
     for motion in extra:
         whole = float(motion @ (mass * motion))
-        smooth = _smoothed(stiffness, mass, motion, config.rough * float(np.sqrt(values[-1])))
+        smooth = _smoothed(stiffness, mass, motion, ROUGH_RATE * float(np.sqrt(values[-1])))
         rest = smooth - basis @ (basis.T @ (mass * smooth))
         size = float(rest @ (mass * rest))
-        if size > config.new**2 * whole > 0:
+        if size > NEW_SHARE**2 * whole > 0:
             basis = np.concatenate([basis, (rest / np.sqrt(size))[:, None]], axis=1)
     found, mix = eigh(basis.T @ (stiffness @ basis), basis.T @ (mass[:, None] * basis))
     return found, basis @ mix

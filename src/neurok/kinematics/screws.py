@@ -33,32 +33,24 @@ ENERGY = 0.9999
 """Share of the spectrum that coordinates shall hold, if their number allows."""
 
 
-@dataclass(frozen=True)
-class ScrewConfig:
-    """How a space of screws is drawn from and cut down."""
+# How a space of screws is drawn from and cut down.
+PRIOR_REACH = 6.0
+"""How far from the mean of the prior coordinates are plausible [standard deviations]. The tails are heavy: most drawers
+are shut, and an open one is far away. Seen on training objects."""
 
-    reach: float = 6.0
-    """How far from the mean of the prior coordinates are plausible [standard deviations]. The tails are heavy: most
-    drawers are shut, and an open one is far away. Seen on training objects."""
+TAIL_FREEDOM = 4.0  # Degrees of freedom of the tails, those that the handle model is taught with
+MOVED_SHARE = 0.5
+"""Share of the coordinates that a sample moves: half of the states that training shows move only some joints."""
 
-    tail: float = 4.0
-    """Degrees of freedom of the tails, those that the handle model is taught with."""
+LIMIT_SOFTNESS = 0.5  # How far a coordinate may pass its limit under the object's weight [standard deviations]; by eye
+MINOR_ENERGY = 0.2
+"""Coordinates whose energy is below this share of the main one of every handle they move are left out; chosen on
+training objects."""
 
-    moved: float = 0.5
-    """Share of the coordinates that a sample moves: half of the states that training shows move only some joints."""
+FAINT_ENERGY = 0.01
+"""Handles with less than this share of the energy of the liveliest one have no say in that; the same."""
 
-    softness: float = 0.5
-    """How far a coordinate may pass its limit under the object's weight [standard deviations]; by eye."""
-
-    minor: float = 0.2
-    """Coordinates whose energy is below this share of the main one of every handle they move are left out; chosen on
-    training objects."""
-
-    faint: float = 0.01
-    """Handles with less than this share of the energy of the liveliest one have no say in that; the same."""
-
-    good_fit: float = 0.3
-    """A closed form that misses more than this share of the motion of its network is told to be approximate."""
+GOOD_FIT = 0.3  # A closed form that misses more than this share of the motion of its network is told to be approximate
 
 
 class HandleMotion:
@@ -153,8 +145,6 @@ class ScrewSpace(KinematicSpace):
     """``coordinates``; ``captured`` share of the motion; ``point_error`` if it stands in for another network: how far
     points of left-out states lie from where they belong, as a share of their displacement."""
 
-    config: ScrewConfig = ScrewConfig()
-
     @property
     def dim(self) -> int:
         return self.screws.shape[2]
@@ -162,7 +152,7 @@ class ScrewSpace(KinematicSpace):
     @cached_property
     def limits(self) -> Float[np.ndarray, "D 2"]:
         """The high-density region of the prior; always with the rest state."""
-        wide = self.middle[:, None] + [-self.config.reach, self.config.reach]
+        wide = self.middle[:, None] + [-PRIOR_REACH, PRIOR_REACH]
         return np.stack([np.minimum(wide[:, 0], 0.0), np.maximum(wide[:, 1], 0.0)], axis=1)
 
     @property
@@ -171,7 +161,7 @@ class ScrewSpace(KinematicSpace):
 
     @property
     def limit_softness(self) -> float:
-        return self.config.softness
+        return LIMIT_SOFTNESS
 
     @property
     def starts_along_axes(self) -> bool:
@@ -187,7 +177,7 @@ class ScrewSpace(KinematicSpace):
         """Where it stands in for a network: whether it holds nearly all of what that finds plausible."""
         error = self.facts.get("point_error", 0.0)
         doubt = f"The learned poses of this object are approximate: off by {error:.0%} of the motion."
-        return doubt if error > self.config.good_fit else ""
+        return doubt if error > GOOD_FIT else ""
 
     @cached_property
     def bends(self) -> Bool[np.ndarray, " V"]:
@@ -201,12 +191,12 @@ class ScrewSpace(KinematicSpace):
     def sample(self, count: int, seed: int = 0) -> Float[np.ndarray, "N D"]:
         """Coordinates of plausible states: some of them, at least one, moved, the others at rest."""
         rng = np.random.default_rng(seed)
-        moved = rng.random((count, self.dim)) < self.config.moved
+        moved = rng.random((count, self.dim)) < MOVED_SHARE
         if self.dim:
             moved[np.arange(count), rng.integers(self.dim, size=count)] = True
-        low, high = stdtr(self.config.tail, [-self.config.reach, self.config.reach])
+        low, high = stdtr(TAIL_FREEDOM, [-PRIOR_REACH, PRIOR_REACH])
         share = rng.random((count, self.dim))
-        return np.where(moved, self.middle + stdtrit(self.config.tail, low + (high - low) * share), 0.0)
+        return np.where(moved, self.middle + stdtrit(TAIL_FREEDOM, low + (high - low) * share), 0.0)
 
     def spread(self, count: int, seed: int = 0) -> Float[np.ndarray, "N D"]:
         """Coordinates all over the prior, for averages over it."""
@@ -273,7 +263,7 @@ class ScrewSpace(KinematicSpace):
         """The same space without coordinates that are minor for every handle they move, beside its main motion."""
         energy = self.energies(patches)
         main = energy.max(axis=1, keepdims=True)
-        kept = (energy >= self.config.minor * main) & (main >= self.config.faint * main.max())
+        kept = (energy >= MINOR_ENERGY * main) & (main >= FAINT_ENERGY * main.max())
         rows = np.flatnonzero(kept.any(axis=0) | (np.arange(self.dim) == energy.sum(axis=0).argmax()))
         return self.along(rows, float(energy[:, rows].sum() / max(float(energy.sum()), 1e-300)))
 
@@ -284,7 +274,7 @@ class ScrewSpace(KinematicSpace):
     def liveliest(self, patches: Patches) -> ScrewSpace:
         """The same space without coordinates that hardly move anything, and with no more than a space may have."""
         each = self.energies(patches)
-        energy = (patches.areas[: len(each)] @ each) * (each.max(axis=0) > self.config.faint * each.max())
+        energy = (patches.areas[: len(each)] @ each) * (each.max(axis=0) > FAINT_ENERGY * each.max())
         lost = float(energy.sum()) * (1.0 / max(self.reduction.captured, 1e-12) - 1.0)
         order = np.argsort(-energy, kind="stable")[:MAX_DIMENSION]
         order = order[energy[order] > 0]

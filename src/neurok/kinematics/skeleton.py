@@ -8,7 +8,7 @@ other, so limbs bend and keep their girth. Figures, animals, plants and cloth ar
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Float, Int
@@ -24,62 +24,37 @@ from neurok.geometry.sampling import sample_surface
 from neurok.geometry.topology import face_components, vertex_labels
 from neurok.kinematics.articulated import SkinnedSpace
 
+# How finely a surface is cut, and how far its bones turn. Chosen on training animations.
+SAMPLES = 1600  # Points of the surface on which distances run
+NEIGHBOURS = 8  # Points that each is joined to
+LONGEST_LINK = 2.5  # ... if they are nearer than this [median distance of neighbours]
+RING_COUNTS = (18, 15, 12, 10, 8, 6, 4)
+"""Rings from one end to the other; the finest cut with few enough bones is taken."""
 
-@dataclass(frozen=True)
-class SkeletonConfig:
-    """How finely a surface is cut, and how far its bones turn. Chosen on training animations."""
+MOST_BONES = 34
 
-    samples: int = 1600
-    """Points of the surface on which distances run."""
+FEWEST_SAMPLES = 12  # A ring of fewer points belongs to the one before it
+BLEND_WIDTH = 0.35  # How far bones reach into each other [widths of a ring]
+INFLUENCES = 4  # Bones that a vertex follows at most: as many as engines and viewers take
+BEND_LIMIT = math.radians(100.0)  # Farthest turn of a bone against the one that holds it [rad]
+TWIST_LIMIT = math.radians(60.0)  # The same about its own length
+SHIFT_LIMIT = 2.0  # How far the whole may be shifted where that is asked for [sizes]
+PRIOR_WEIGHT = 1e-5
+"""Weight of |q|² in fitting a pose, against squared distances in the unit box: bones turn only where they must."""
 
-    neighbours: int = 8
-    """Points that each is joined to ..."""
-
-    longest: float = 2.5
-    """... if they are nearer than this [median distance of neighbours]."""
-
-    levels: tuple[int, ...] = (18, 15, 12, 10, 8, 6, 4)
-    """Rings from one end to the other; the finest cut with few enough bones is taken."""
-
-    most_bones: int = 34
-    fewest_samples: int = 12
-    """A ring of fewer points belongs to the one before it."""
-
-    blend: float = 0.35
-    """How far bones reach into each other [widths of a ring]."""
-
-    influences: int = 4
-    """Bones that a vertex follows at most: as many as engines and viewers take."""
-
-    bend: float = math.radians(100.0)
-    """Farthest turn of a bone against the one that holds it [rad]."""
-
-    twist: float = math.radians(60.0)
-    """The same about its own length."""
-
-    reach: float = 2.0
-    """How far the whole may be shifted where that is asked for [sizes]."""
-
-    pull: float = 1e-5
-    """Weight of |q|² in fitting a pose, against squared distances in the unit box: bones turn only where they must."""
-
-    drawn: float = 0.08
-    """Standard deviation of samples, as a share of the way to a limit. By eye, on training animals: they stay on their
-    feet."""
+SAMPLE_SPREAD = 0.08
+"""Standard deviation of samples, as a share of the way to a limit. By eye, on training animals: they stay on their
+feet."""
 
 
-SKELETON = SkeletonConfig()
-
-
-def skeleton_space(mesh: Mesh, loose: bool = False, config: SkeletonConfig = SKELETON) -> SkinnedSpace | None:
+def skeleton_space(mesh: Mesh, loose: bool = False) -> SkinnedSpace | None:
     """The poses of a mesh on bones found from its surface; ``None`` where there are not two bones.
 
     Args:
         mesh: What bends.
         loose: Whether the whole may also move and turn, as a target in another place demands.
-        config: How finely it is cut.
     """
-    cut = _Cut(mesh, config)
+    cut = _RingCut(mesh)
     if cut.count < 2:
         return None
     parents, order = cut.tree()
@@ -88,7 +63,7 @@ def skeleton_space(mesh: Mesh, loose: bool = False, config: SkeletonConfig = SKE
     nodes, node, pivots = np.zeros(cut.count, dtype=np.int64), 0, cut.centers.copy()
     if loose:
         for kind in (lie.slide_generator(np.eye(3)), lie.turn_generator(np.eye(3), np.tile(cut.middle, (3, 1)))):
-            far = config.reach * mesh.size if not generators else math.pi
+            far = SHIFT_LIMIT * mesh.size if not generators else math.pi
             for generator in kind:
                 carriers.append(node)
                 generators.append(generator)
@@ -104,9 +79,9 @@ def skeleton_space(mesh: Mesh, loose: bool = False, config: SkeletonConfig = SKE
             along = along / max(float(np.linalg.norm(along)), 1e-12) if along.any() else np.eye(3)[0]
             first, second = lie.across(along)
             for word, axis, far in (
-                ("bend", first, config.bend),
-                ("bend", second, config.bend),
-                ("twist", along, config.twist),
+                ("bend", first, BEND_LIMIT),
+                ("bend", second, BEND_LIMIT),
+                ("twist", along, TWIST_LIMIT),
             ):
                 carriers.append(node)
                 generators.append(lie.turn_generator(axis, pivot))
@@ -117,15 +92,15 @@ def skeleton_space(mesh: Mesh, loose: bool = False, config: SkeletonConfig = SKE
     tree = JointTree(np.array(carriers, dtype=np.int64), np.stack(generators))
     space = SkinnedSpace.of_weights(mesh, tree, nodes, weights, np.array(bounds), tuple(names), "skeleton")
     bones = BoneTree(parents, pivots, tuple(f"bone_{bone}" for bone in range(cut.count)))
-    return replace(space, loose=loose, spread=config.drawn, prior_pull=config.pull, bone_tree=bones)
+    return replace(space, loose=loose, spread=SAMPLE_SPREAD, prior_pull=PRIOR_WEIGHT, bone_tree=bones)
 
 
-class _Cut:
+class _RingCut:
     """A surface cut into rings: samples, their ring, and how rings blend."""
 
-    def __init__(self, mesh: Mesh, config: SkeletonConfig) -> None:
-        self.mesh, self.config = mesh, config
-        samples = sample_surface(mesh.vertices, mesh.faces, config.samples, np.random.default_rng(0))
+    def __init__(self, mesh: Mesh) -> None:
+        self.mesh = mesh
+        samples = sample_surface(mesh.vertices, mesh.faces, SAMPLES, np.random.default_rng(0))
         self.points = samples.interpolate(mesh.vertices)
         pieces = face_components(mesh.vertices, mesh.faces)
         self.vertex_pieces = vertex_labels(mesh.faces, pieces, mesh.vertex_count)
@@ -142,10 +117,10 @@ class _Cut:
 
     def _graph(self) -> csr_matrix:
         """Neighbours on one piece, and the shortest links that join pieces."""
-        config, points = self.config, self.points
-        away, near = cKDTree(points).query(points, k=config.neighbours + 1)
-        limit = config.longest * float(np.median(away[:, -1]))
-        rows = np.repeat(np.arange(len(points)), config.neighbours)
+        points = self.points
+        away, near = cKDTree(points).query(points, k=NEIGHBOURS + 1)
+        limit = LONGEST_LINK * float(np.median(away[:, -1]))
+        rows = np.repeat(np.arange(len(points)), NEIGHBOURS)
         columns, lengths = near[:, 1:].reshape(-1), away[:, 1:].reshape(-1)
         kept = (self.pieces[rows] == self.pieces[columns]) & (lengths <= limit)
         shape = (len(points), len(points))
@@ -182,14 +157,14 @@ class _Cut:
 
     def _rings(self) -> Int[np.ndarray, " N"]:
         found = np.zeros(len(self.points), dtype=np.int64)
-        for levels in self.config.levels:
+        for levels in RING_COUNTS:
             band = np.minimum((levels * self.away / max(float(self.away.max()), 1e-12)).astype(np.int64), levels - 1)
             rows, columns = self.graph.nonzero()
             same = band[rows] == band[columns]
             inside = coo_matrix((np.ones(int(same.sum())), (rows[same], columns[same])), shape=self.graph.shape)
             found = self._merged(connected_components(inside, directed=False)[1])
             self.width = float(self.away.max()) / levels
-            if found.max() < self.config.most_bones:
+            if found.max() < MOST_BONES:
                 break
         return found
 
@@ -199,7 +174,7 @@ class _Cut:
         while True:
             sizes = np.bincount(labels)
             small = int(np.argmin(np.where(sizes > 0, sizes, len(labels) + 1)))
-            if sizes[small] >= self.config.fewest_samples or (sizes > 0).sum() == 1:
+            if sizes[small] >= FEWEST_SAMPLES or (sizes > 0).sum() == 1:
                 return np.unique(labels, return_inverse=True)[1].reshape(-1)
             links = (labels[rows] == small) & (labels[columns] != small)
             labels = np.where(labels == small, np.bincount(labels[columns[links]]).argmax(), labels)
@@ -210,7 +185,7 @@ class _Cut:
         walk = diags(1.0 / np.asarray(links.sum(axis=1)).reshape(-1)) @ links
         out = np.eye(self.count)[self.labels]
         spacing = float(np.median(self.graph.data))
-        for _ in range(max(2, round((self.config.blend * self.width / spacing) ** 2))):
+        for _ in range(max(2, round((BLEND_WIDTH * self.width / spacing) ** 2))):
             out = walk @ out
         for piece in np.unique(self.pieces):
             mine = self.pieces == piece
@@ -230,8 +205,8 @@ class _Cut:
             share = 1.0 / (away + 0.1 * self.width / near)
             rows = self.weights[some[index]]
             out[mine] = (share[..., None] * rows).sum(axis=1) / share.sum(axis=1, keepdims=True)
-        if self.count > self.config.influences:
-            weakest = np.argpartition(out, -self.config.influences, axis=1)[:, : -self.config.influences]
+        if self.count > INFLUENCES:
+            weakest = np.argpartition(out, -INFLUENCES, axis=1)[:, :-INFLUENCES]
             np.put_along_axis(out, weakest, 0.0, axis=1)
         return out / out.sum(axis=1, keepdims=True)
 

@@ -24,41 +24,21 @@ from neurok.io.files import unique_names
 from neurok.kinematics.articulated import ArticulatedSpace, SkinnedSpace
 from neurok.kinematics.space import KinematicSpace
 
+# What counts as motion, and what as a joint. Lengths are shares of the object's size.
+STILL = 1e-4  # A node that moves no vertex farther than this stands still: files store rounded numbers
+RIGID_MOTION = 1e-3  # A coordinate that moves what hangs on it less far is left out, of nodes
+BONE_MOTION = 4e-3  # ... and of bones, which have many: less than half a hundredth of a figure is not seen
+PIVOT_SLIP = 5e-3  # A point of a handle that moves less than this against another one is a joint between them
+GAP_PRICE = 0.1
+"""Price of the distance between two handles, beside how far their joint moves: neighbours are joined first."""
 
-@dataclass(frozen=True)
-class TrackConfig:
-    """What counts as motion, and what as a joint. Lengths are shares of the object's size."""
+PIVOT_PRIOR = 1e-6
+"""Weight of the place where two handles meet in finding their joint, beside that of the motion: it decides only what
+the motion leaves open."""
 
-    still: float = 1e-4
-    """A node that moves no vertex farther than this stands still: files store rounded numbers."""
-
-    rigid_motion: float = 1e-3
-    """A coordinate that moves what hangs on it less far is left out, of nodes ..."""
-
-    bone_motion: float = 4e-3
-    """... and of bones, which have many: less than half a hundredth of a figure is not seen."""
-
-    pivot: float = 5e-3
-    """A point of a handle that moves less than this against another one is a joint between them."""
-
-    near: float = 0.1
-    """Price of the distance between two handles, beside how far their joint moves: neighbours are joined first."""
-
-    pivot_pull: float = 1e-6
-    """Weight of the place where two handles meet in finding their joint, beside that of the motion: it decides only
-    what the motion leaves open."""
-
-    whole_turn: float = 0.95 * 2.0 * math.pi
-    """A node that turns farther than this has no limits [rad]."""
-
-    margin: float = 0.1
-    """Bones may turn farther than they were seen to, by this share of their range."""
-
-    followed: int = 48
-    """Frames from which the tree is found."""
-
-
-TRACKS = TrackConfig()
+WHOLE_TURN = 0.95 * 2.0 * math.pi  # A node that turns farther than this has no limits [rad]
+MARGIN = 0.1  # Bones may turn farther than they were seen to, by this share of their range
+FEW_FRAMES = 48  # Frames from which the tree is found
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,14 +55,14 @@ class _Hinge:
         return sum(slide for _, _, slide in self.axes)
 
 
-def tracked_space(mesh: Mesh, clips: tuple[Clip, ...], config: TrackConfig = TRACKS) -> KinematicSpace | None:
+def tracked_space(mesh: Mesh, clips: tuple[Clip, ...]) -> KinematicSpace | None:
     """The joints behind the clips of a mesh; ``None`` where no rigid handles move it."""
     skins = [clip.skin for clip in clips if clip.frame_count > 1 and clip.skin is not None]
     if not skins:
         return None
     first = skins[0]
     skins = [skin for skin in skins if _is_same(skin, first)]
-    rig = _Rig(mesh, first, [skin.transforms for skin in skins], config)
+    rig = _HandleRig(mesh, first, [skin.transforms for skin in skins])
     return None if not rig.moves else rig.jointed() if rig.is_rigid else rig.skinned(*rig.parents())
 
 
@@ -92,11 +72,11 @@ def _is_same(a: Skin, b: Skin) -> bool:
     return a.bind is None or b.bind is None or np.array_equal(a.bind.vertices, b.bind.vertices)
 
 
-class _Rig:
+class _HandleRig:
     """Handles, their motion from rest, and the tree they hang in."""
 
-    def __init__(self, mesh: Mesh, skin: Skin, motions: list[np.ndarray], config: TrackConfig) -> None:
-        self.mesh, self.config, self.size = mesh, config, mesh.size
+    def __init__(self, mesh: Mesh, skin: Skin, motions: list[np.ndarray]) -> None:
+        self.mesh, self.size = mesh, mesh.size
         self.weights = np.asarray(skin.weights, dtype=np.float64)
         self.starts = np.cumsum([0, *(len(frames) for frames in motions)])
         motion = np.concatenate(motions)
@@ -112,7 +92,7 @@ class _Rig:
         away = ((self.held - self.centers) ** 2).sum(axis=2)
         self.radii = np.sqrt((self.weights * away).sum(axis=0) / used)
         self.shares = shares / shares.sum()
-        self.few = np.unique(np.linspace(0, len(motion) - 1, config.followed).round().astype(np.int64))
+        self.few = np.unique(np.linspace(0, len(motion) - 1, FEW_FRAMES).round().astype(np.int64))
 
     @property
     def is_rigid(self) -> bool:
@@ -123,7 +103,7 @@ class _Rig:
 
     @property
     def moves(self) -> bool:
-        return bool((self._ways(self.motion) > self.config.still * self.size).any())
+        return bool((self._ways(self.motion) > STILL * self.size).any())
 
     def _ways(self, motion: Float[np.ndarray, "T H 4 4"]) -> Float[np.ndarray, " H"]:
         """How far each handle takes what hangs on it, at most."""
@@ -142,7 +122,7 @@ class _Rig:
         costs = self._pair_costs()
         tree = minimum_spanning_tree(csr_matrix(costs + 1e-9 * (1.0 - np.eye(count))))
         links = shortest_path(tree, directed=False, unweighted=True)
-        still = self._ways(self.motion) <= self.config.still * self.size
+        still = self._ways(self.motion) <= STILL * self.size
         root = (
             int(np.argmax(np.where(still, self.shares, -1.0))) if still.any() else int((links @ self.shares).argmin())
         )
@@ -156,10 +136,10 @@ class _Rig:
         for a in range(count):
             against = lie.inverse(frames[:, a])[:, None] @ frames
             meeting = np.stack([self._meeting(a, b) for b in range(count)])
-            pivots = _pivots(against, meeting, self.config.pivot_pull)
+            pivots = _pivots(against, meeting, PIVOT_PRIOR)
             slips = np.linalg.norm(lie.apply_each(against, pivots) - pivots, axis=-1).max(axis=0)
             gaps = np.maximum(0.0, np.linalg.norm(self.centers - self.centers[a], axis=1))
-            costs[a] = slips / self.size + self.config.near * gaps / self.size
+            costs[a] = slips / self.size + GAP_PRICE * gaps / self.size
         return np.maximum(costs, costs.T)
 
     def _meeting(self, a: int, b: int) -> Float[np.ndarray, "3"]:
@@ -176,9 +156,9 @@ class _Rig:
         if parent >= 0:
             motion = lie.inverse(self.motion[:, parent]) @ motion
         out = _Hinge()
-        pivot = _pivots(motion[self.few, None], place[None], self.config.pivot_pull)[0]
+        pivot = _pivots(motion[self.few, None], place[None], PIVOT_PRIOR)[0]
         slides = lie.apply(motion, pivot[None])[:, 0] - pivot
-        if np.linalg.norm(slides, axis=1).max() > max(self.config.pivot * self.size, least * self.size):
+        if np.linalg.norm(slides, axis=1).max() > max(PIVOT_SLIP * self.size, least * self.size):
             for axis in np.linalg.svd(slides[self.few], full_matrices=True)[2]:
                 values = slides @ axis
                 if np.abs(values).max() > least * self.size:
@@ -196,10 +176,10 @@ class _Rig:
         owners = self.weights.argmax(axis=1)
         names = _names(self.mesh, owners, len(order))
         for handle in order:
-            hinge = self.hinge(handle, int(parents[handle]), self.config.rigid_motion)
+            hinge = self.hinge(handle, int(parents[handle]), RIGID_MOTION)
             if len(hinge.axes) > 1:
                 return self.skinned(parents, order, mixes=hinge.slides == 0)
-            joints[handle] = _joint(hinge, int(parents[handle]), names[handle], self.config)
+            joints[handle] = _joint(hinge, int(parents[handle]), names[handle])
         labelled = replace(self.mesh, part_ids=owners, part_names=names)
         return ArticulatedSpace(Articulation(labelled, tuple(joints), name=self.mesh.name))
 
@@ -210,7 +190,7 @@ class _Rig:
         names: list[str] = []
         for handle in order:
             parent = int(parents[handle])
-            hinge = self.hinge(handle, parent, self.config.bone_motion)
+            hinge = self.hinge(handle, parent, BONE_MOTION)
             node = 0 if parent < 0 else int(nodes[parent])
             for number, (_, _, slide) in enumerate(hinge.axes):
                 carriers.append(node)
@@ -222,12 +202,12 @@ class _Rig:
         tree = JointTree(np.array(carriers, dtype=np.int64), np.array(generators).reshape(-1, 4, 4))
         moments = np.stack([row for hinge in hinges for row in hinge.values], axis=1)
         low, high = np.minimum(moments.min(axis=0), 0.0), np.maximum(moments.max(axis=0), 0.0)
-        more = self.config.margin * (high - low)
+        more = MARGIN * (high - low)
         lifted = np.concatenate([self.held, np.ones((*self.weights.shape, 1))], axis=2)
         features = (self.weights[:, :, None] * lifted).reshape(len(lifted), -1)
         bounds = np.stack([low - more, high + more], axis=1)
         at_rest = np.abs(self.held - self.mesh.vertices[:, None])[self.weights > 1e-3].max(initial=0.0)
-        weights = self.weights if at_rest <= self.config.still * self.size else None
+        weights = self.weights if at_rest <= STILL * self.size else None
         return SkinnedSpace(self.mesh, tree, nodes, features, bounds, tuple(names), "bones", weights, moments, mixes)
 
 
@@ -237,12 +217,12 @@ def _add(hinge: _Hinge, generator: np.ndarray, values: np.ndarray, axis: tuple[n
     hinge.axes.append(axis)
 
 
-def _joint(hinge: _Hinge, parent: int, name: str, config: TrackConfig) -> Joint:
+def _joint(hinge: _Hinge, parent: int, name: str) -> Joint:
     if not hinge.axes:
         return Joint("fixed", parent, name=name)
     (axis, pivot, slide), values = hinge.axes[0], hinge.values[0]
     low, high = min(float(values.min()), 0.0), max(float(values.max()), 0.0)
-    if not slide and high - low > config.whole_turn:
+    if not slide and high - low > WHOLE_TURN:
         return Joint("continuous", parent, axis, pivot, name=name)
     return Joint("prismatic" if slide else "revolute", parent, axis, pivot, low, high, name=name)
 

@@ -103,22 +103,15 @@ def contact_ties(
     return np.concatenate([pairs, pairs[:, ::-1]])
 
 
-@dataclass(frozen=True)
-class RigidityConfig:
-    """When a component counts as rigid, and how its rigid motion is found."""
+TOLERANCE = 1.02
+"""A component is moved rigidly if the distance around it then is at most this share of what it was bent."""
 
-    tolerance: float = 1.02
-    """A component is moved rigidly if the distance around it then is at most this share of what it was bent."""
+ANCHOR = (1.0, 0.002)
+"""Weight of leaving the pose, against squared distances to the target, in the first and in the last round. Strong at
+first, while most closest points are wrong; in the end the target decides."""
 
-    anchor: tuple[float, float] = (1.0, 0.002)
-    """Of leaving the pose, against squared distances to the target, in the first and in the last round. Strong at
-    first, while most closest points are wrong; in the end the target decides."""
-
-    rounds: int = 14
-    """Of closest points, from a pose with anchors, and from a fit without."""
-
-    least_samples: int = 8
-    """Samples without which a component is neither registered nor compared."""
+ROUNDS = 14  # Of closest points, from a pose with anchors, and from a fit without
+LEAST_SAMPLES = 8  # Samples without which a component is neither registered nor compared
 
 
 def prefer_rigid(
@@ -127,14 +120,12 @@ def prefer_rigid(
     held_out: HoldOut,
     allowed: Bool[np.ndarray, " C"],
     required: Bool[np.ndarray, " C"] | None = None,
-    config: RigidityConfig | None = None,
 ) -> Float[np.ndarray, "V 3"]:
     """The same vertices with components moved rigidly: allowed ones that fit as well, and all required ones."""
-    config = config or RigidityConfig()
     required = np.zeros_like(allowed) if required is None else required
     chosen = allowed | required
     alone, rigid = np.where(chosen, np.arange(len(chosen)), -1), mean_motions(components, vertices, chosen)
-    rigid = register_rigid(components, rigid, alone, held_out, np.zeros(config.rounds), config)
+    rigid = register_rigid(components, rigid, alone, held_out, np.zeros(ROUNDS))
     (there, back, owner), (there_rigid, back_rigid, _) = (
         _distances(components, x, held_out) for x in (vertices, rigid)
     )
@@ -146,8 +137,8 @@ def prefer_rigid(
 
     before = mean(sampled, there) + mean(owner, back)
     after = mean(sampled, there_rigid) + mean(owner, back_rigid)
-    seen = np.minimum(np.bincount(sampled, None, count), np.bincount(owner, None, count)) >= config.least_samples
-    chosen = required | (allowed & seen & (after <= config.tolerance * before))
+    seen = np.minimum(np.bincount(sampled, None, count), np.bincount(owner, None, count)) >= LEAST_SAMPLES
+    chosen = required | (allowed & seen & (after <= TOLERANCE * before))
     return np.where(chosen[components.vertex_labels][:, None], rigid, vertices)
 
 
@@ -183,17 +174,16 @@ def register_rigid(
     bodies: Int[np.ndarray, " C"],
     held_out: HoldOut,
     anchors: Float[np.ndarray, " R"],
-    config: RigidityConfig | None = None,
 ) -> Float[np.ndarray, "V 3"]:
     """Bodies moved rigidly from where they are to their closest points, in one round for each anchor weight.
 
     ``bodies`` says which components move as one; those of -1 stay as they are. An anchor pulls every sample to where it
     was at first; its weight counts against that of closest points.
     """
-    least, split, scale = (config or RigidityConfig()).least_samples, held_out.fit, held_out.scale
+    split, scale = held_out.fit, held_out.scale
     owners, sampled = (bodies[labels] for labels in (components.vertex_labels, components.face_labels))
     sampled = sampled[split.samples.face_ids]
-    seen = [body for body in np.unique(bodies[bodies >= 0]) if (sampled == body).sum() >= least]
+    seen = [body for body in np.unique(bodies[bodies >= 0]) if (sampled == body).sum() >= LEAST_SAMPLES]
     start, out = split.samples.interpolate(vertices), vertices.copy()
     for anchor in anchors / len(start):
         x = split.samples.interpolate(out)

@@ -14,7 +14,7 @@ from neurok.geometry.sampling import sample_surface
 from neurok.kinematics.fit import fit_vertices
 from neurok.kinematics.space import KinematicSpace
 from neurok.kinematics.space import decode as decode_pose
-from neurok.posing.refine import RefineConfig, refine
+from neurok.posing.refine import refine
 from neurok.posing.registration import RegistrationConfig, longest_side, register_points
 from neurok.posing.verdict import PoseVerdict
 
@@ -76,7 +76,6 @@ class PoseConfig:
     """Share of the way of what is dragged that a pose of a simpler space may miss."""
 
     registration: RegistrationConfig = field(default_factory=RegistrationConfig)
-    refinement: RefineConfig = field(default_factory=RefineConfig)
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,14 +159,13 @@ def refine_pose(
     points: Float[np.ndarray, "N 3"],
     seed: int = 0,
     simpler: Sequence[Pose] = (),
-    config: RefineConfig | None = None,
 ) -> Pose:
     """The same pose fitted closer to a whole cloud, out of its space; what is rigid bends only if the target does.
 
     Poses of simpler spaces are kept if this is not clearly closer.
     """
     check_refinable(pose.space)
-    found = refine(pose.space, pose.q, points, seed, config, [other.vertices for other in simpler])
+    found = refine(pose.space, pose.q, points, seed, [other.vertices for other in simpler])
     kept = next((other for other in simpler if other.vertices is found.vertices), pose)
     return replace(kept, vertices=found.vertices, residual=found.residual)
 

@@ -9,7 +9,7 @@ rigid again. Points that no fit has used decide which fit is kept, or whether a 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -21,8 +21,9 @@ from neurok.errors import NeurokError
 from neurok.geometry.lie import fit_rigid
 from neurok.kinematics.space import KinematicSpace, decode
 from neurok.posing.components import (
+    ANCHOR,
+    ROUNDS,
     Components,
-    RigidityConfig,
     mean_motions,
     prefer_rigid,
     register_rigid,
@@ -172,54 +173,28 @@ def _axis_rotations(axis: int, angles: Float[np.ndarray, " A"]) -> Float[np.ndar
     return out
 
 
-@dataclass(frozen=True)
-class RefineConfig:
-    """Effort and decisions of refinement. Lengths are shares of the longest side of the object; shares of distances are
-    larger than the noise of the samples, 1 to 2 %."""
+# Lengths are shares of the longest side of the object; shares of distances are larger than the noise of the samples, 1
+# to 2 %.
+SAMPLES = 2000  # Of the surface and of the target, to fit and again to validate
+IMPROVEMENT = 0.985  # A fit replaces the pose if its validation error is at most this share of the pose's
+EQUIVALENCE = 1.015
+"""Fits whose errors differ by less than this count as equal: the simpler or the less displaced one is taken."""
 
-    samples: int = 2000
-    """Of the surface and of the target, to fit and again to validate."""
+BENDING_IMPROVEMENT = 0.93  # What the space holds to be rigid may bend if that brings the error down to this share
+FAR_FROM_SPACE = 0.5
+"""A pose whose distance refinement brings down to this share was far from the space: bones are tried as well."""
 
-    improvement: float = 0.985
-    """A fit replaces the pose if its validation error is at most this share of the pose's."""
+SEPARATION = 0.03  # Surfaces that coincide at rest, and are nearer than this in the pose, coincide again in the end
+RIGID_WEIGHT = 1.0 - 1e-6  # A vertex that follows one handle to this share belongs to a rigid part
 
-    equivalence: float = 1.015
-    """Fits whose errors differ by less than this count as equal: the simpler or the less displaced one is taken."""
+FROM_POSE = NonRigidConfig(rounds=16, data_weight=(0.02, 0.2), outlier_distance=(0.1, 0.03), separation=SEPARATION)
+"""From the pose; what it has moved apart is free."""
 
-    bending_improvement: float = 0.93
-    """What the space holds to be rigid may bend if that brings the error down to this share."""
-
-    far_from_space: float = 0.5
-    """A pose whose distance refinement brings down to this share was far from the space: bones are tried as well."""
-
-    separation: float = 0.03
-    """Surfaces that coincide at rest, and are nearer than this in the pose, coincide again in the end."""
-
-    rigid_weight: float = 1.0 - 1e-6
-    """A vertex that follows one handle to this share belongs to a rigid part."""
-
-    from_pose: NonRigidConfig = field(
-        default_factory=lambda: NonRigidConfig(
-            rounds=16, data_weight=(0.02, 0.2), outlier_distance=(0.1, 0.03), separation=0.03
-        )
-    )
-    """From the pose; what it has moved apart is free."""
-
-    final: NonRigidConfig = field(
-        default_factory=lambda: NonRigidConfig(
-            rounds=6,
-            data_weight=(0.2, 0.4),
-            outlier_distance=(0.03, 0.03),
-            separation=0.03,
-            samples=5000,
-            tangential_slack=0.5,
-        )
-    )
-    """At the end, of what bends alone and with all points of the target."""
-
-    registration: RegistrationConfig = field(default_factory=RegistrationConfig)
-    proposals: ProposalConfig = field(default_factory=PlacementConfig)
-    rigidity: RigidityConfig = field(default_factory=RigidityConfig)
+FINAL = NonRigidConfig(
+    rounds=6, data_weight=(0.2, 0.4), outlier_distance=(0.03, 0.03), separation=SEPARATION, samples=5000,
+    tangential_slack=0.5,
+)  # fmt: skip
+"""At the end, of what bends alone and with all points of the target."""
 
 
 class Refinement(NamedTuple):
@@ -235,7 +210,6 @@ def refine(
     q: Float[np.ndarray, " D"],
     target: Float[np.ndarray, "M 3"],
     seed: int = 0,
-    config: RefineConfig | None = None,
     simpler: Sequence[Float[np.ndarray, "V 3"]] = (),
 ) -> Refinement:
     """Vertices that fit a cloud of the whole object better than the pose ``q``; those of the pose if none do.
@@ -247,25 +221,23 @@ def refine(
         q: The pose to start from.
         target: Points all over the object.
         seed: Of the samples.
-        config: Effort and decisions.
         simpler: Vertices of poses that are preferred unless others fit clearly better, the simplest first.
     """
-    config = config or RefineConfig()
-    fits = _Fits(space, HoldOut(space.rest, target, config.samples, seed, config.registration), config)
+    fits = _Fits(space, HoldOut(space.rest, target, SAMPLES, seed))
     error, rigid, nothing = fits.held_out.error, fits.rigid, np.zeros_like(fits.rigid)
     pose = decode(space, q)
     found = fits.best(*(fits.bend(vertices, rigid) for vertices in fits.moved_rigidly(pose)))
     bent = fits.bend(found, nothing)
     found = fits.best(found, fits.without_bends(bent, ~rigid, rigid))
-    better = error(found) < config.improvement * error(pose)
+    better = error(found) < IMPROVEMENT * error(pose)
     found = fits.without_bends(found if better else pose, ~rigid)
     free = fits.without_bends(bent, ~nothing)
-    if error(free) < config.bending_improvement * error(found):
+    if error(free) < BENDING_IMPROVEMENT * error(found):
         found, better = free, True
     if better:
         found = fits.with_seams(min(found, fits.final(found), key=error), pose)
     ranked = [(vertices, error(vertices)) for vertices in (*simpler, found)]
-    enough = config.equivalence * min(reached for _, reached in ranked)
+    enough = EQUIVALENCE * min(reached for _, reached in ranked)
     found, reached = next(pair for pair in ranked if pair[1] <= enough)
     return Refinement(found, reached / fits.held_out.scale)
 
@@ -276,7 +248,6 @@ class _Fits:
 
     space: KinematicSpace
     held_out: HoldOut
-    config: RefineConfig
 
     @cached_property
     def components(self) -> Components:
@@ -299,7 +270,7 @@ class _Fits:
     @cached_property
     def rigid(self) -> Bool[np.ndarray, " C"]:
         """Components that follow one handle."""
-        blended = self._weights.max(axis=1) < self.config.rigid_weight
+        blended = self._weights.max(axis=1) < RIGID_WEIGHT
         return np.bincount(self.components.vertex_labels, blended, self.components.count) == 0
 
     def moved_rigidly(self, pose: Float[np.ndarray, "V 3"]) -> Iterator[Float[np.ndarray, "V 3"]]:
@@ -308,20 +279,20 @@ class _Fits:
         First all rigid ones of a handle as one body, since the space may know what belongs together; then each on its
         own, since it may not; then what bends without its bends, where the pose has it and where it is at rest.
         """
-        alone, config = np.arange(self.components.count), self.config.rigidity
+        alone = np.arange(self.components.count)
         handles = np.zeros_like(alone)
         handles[self.components.vertex_labels] = self._weights.argmax(axis=1)
         together = np.unique(np.where(self.rigid, handles, -1 - alone), return_inverse=True)[1]
-        anchors = np.geomspace(*config.anchor, config.rounds)
+        anchors = np.geomspace(*ANCHOR, ROUNDS)
         for bodies in (together, alone) if together.max() < alone.max() else (alone,):
             pose = self._proposed(pose, np.where(self.rigid, bodies, -1))
-            pose = register_rigid(self.components, pose, bodies, self.held_out, anchors, config)
+            pose = register_rigid(self.components, pose, bodies, self.held_out, anchors)
             yield pose
         if not self.rigid.all():
             bending = ~self.rigid[self.components.vertex_labels][:, None]
             unbent = np.where(bending, self.space.rest.vertices, pose)
             for start in (mean_motions(self.components, pose, ~self.rigid), unbent):
-                yield register_rigid(self.components, start, alone, self.held_out, anchors, config)
+                yield register_rigid(self.components, start, alone, self.held_out, anchors)
 
     def _proposed(self, pose: Float[np.ndarray, "V 3"], bodies: Int[np.ndarray, " C"]) -> Float[np.ndarray, "V 3"]:
         """The pose with rigid bodies that are far from the target where they fit better."""
@@ -343,7 +314,7 @@ class _Fits:
 
         def error(frames: Frames) -> float:
             x = moved(frames, points, labels, others)
-            return closest_points(x, split.points, split.tree, scale, self.config.registration).chamfer
+            return closest_points(x, split.points, split.tree, scale, RegistrationConfig()).chamfer
 
         touching: dict[int, list[int]] = {}
         for contact in self.components.contacts.pairs:
@@ -354,12 +325,12 @@ class _Fits:
         # What bends has the last number: it stays.
         sampled = np.where(labels < 0, len(movable) - 1, labels)
         problem = PartsAndTarget(points, sampled, movable, touching, split.tree, scale, error)
-        found = improve_by_proposals(problem, (frames[:, :3, :3], frames[:, :3, 3]), self.config.proposals)
+        found = improve_by_proposals(problem, (frames[:, :3, :3], frames[:, :3, 3]))
         return moved(found, rest, owners, pose)
 
     def bend(self, start: Float[np.ndarray, "V 3"], fixed: Bool[np.ndarray, " C"]) -> Float[np.ndarray, "V 3"]:
         """Registered vertex by vertex but for fixed components."""
-        return register_nonrigid(self.proxy, start, fixed, self.target, self.config.from_pose, self.held_out.seed)
+        return register_nonrigid(self.proxy, start, fixed, self.target, FROM_POSE, self.held_out.seed)
 
     def without_bends(
         self,
@@ -368,26 +339,26 @@ class _Fits:
         required: Bool[np.ndarray, " C"] | None = None,
     ) -> Float[np.ndarray, "V 3"]:
         """Allowed components made rigid where bends do not help, and required ones in any case."""
-        return prefer_rigid(self.components, vertices, self.held_out, allowed, required, self.config.rigidity)
+        return prefer_rigid(self.components, vertices, self.held_out, allowed, required)
 
     def with_seams(
         self, vertices: Float[np.ndarray, "V 3"], pose: Float[np.ndarray, "V 3"]
     ) -> Float[np.ndarray, "V 3"]:
         """Without cracks between components that the pose keeps together; rigid ones stay as they are."""
         rigid = rigid_components(self.components, vertices)
-        return self.components.closed(vertices, pose, rigid, self.config.separation * self.held_out.scale)
+        return self.components.closed(vertices, pose, rigid, SEPARATION * self.held_out.scale)
 
     def final(self, vertices: Float[np.ndarray, "V 3"]) -> Float[np.ndarray, "V 3"]:
         """What is bent registered closer, with all points of the target."""
         fixed, everything = rigid_components(self.components, vertices), OrientedPoints(self.held_out.target)
-        return register_nonrigid(self.proxy, vertices, fixed, everything, self.config.final, self.held_out.seed)
+        return register_nonrigid(self.proxy, vertices, fixed, everything, FINAL, self.held_out.seed)
 
     def best(self, first: Float[np.ndarray, "V 3"], *others: Float[np.ndarray, "V 3"]) -> Float[np.ndarray, "V 3"]:
         """The fit with the smallest validation error, or an equivalent one that is displaced less."""
-        best, error, equivalence = first, self.held_out.error, self.config.equivalence
+        best, error = first, self.held_out.error
         for fit in others:
             before, after = error(best), error(fit)
             less = self.held_out.displacement(fit) < self.held_out.displacement(best)
-            if equivalence * after < before or (after < equivalence * before and less):
+            if EQUIVALENCE * after < before or (after < EQUIVALENCE * before and less):
                 best = fit
         return best

@@ -31,6 +31,7 @@ from neurok.posing.pose import (
     refine_pose,
     simplest,
 )
+from neurok.posing.refine import BENDING_IMPROVEMENT, FAR_FROM_SPACE
 from neurok.posing.registration import longest_side
 from neurok.posing.verdict import Measure, PoseJudge, to_vertices
 
@@ -205,15 +206,15 @@ def _fit(
 
 def _refined(poses: Sequence[Pose], points: Float[np.ndarray, "N 3"], seed: int, config: PoseConfig) -> Pose:
     """The pose fitted closer; again from bones where the space said little and the target bends what it holds rigid."""
-    start, settings = poses[-1], config.refinement
-    best = refine_pose(start, points, seed, poses[:-1], settings)
-    if start.space.is_loose or best.residual > settings.far_from_space * start.residual:
+    start = poses[-1]
+    best = refine_pose(start, points, seed, poses[:-1])
+    if start.space.is_loose or best.residual > FAR_FROM_SPACE * start.residual:
         return best
     bones = skeleton_space(start.space.rest, loose=True)
     if bones is None:
         return best
-    bent = refine_pose(pose_to_points(bones, points, seed, config=config), points, seed, (), settings)
-    return bent if bent.residual < settings.bending_improvement * best.residual else best
+    bent = refine_pose(pose_to_points(bones, points, seed, config=config), points, seed)
+    return bent if bent.residual < BENDING_IMPROVEMENT * best.residual else best
 
 
 def free_states(

@@ -22,33 +22,14 @@ Measure = Callable[[Float[np.ndarray, "V 3"]], float]
 """Distance of vertices from the wish."""
 
 
-@dataclass(frozen=True)
-class JudgingConfig:
-    """From where on a pose counts as good, as poor, and as torn. Our estimates; no pose was measured for them."""
-
-    good: float = 0.9
-    """Share of the way to the wish of a good fit ..."""
-
-    poor: float = 0.6
-    """... and what is less than this is a poor one."""
-
-    stretch: float = 1.5
-    """A face is torn if an edge of it is longer than so many times its length at rest ..."""
-
-    visible: float = 0.01
-    """... and by more than this share of the object's size: less is not seen."""
-
-    torn: float = 0.01
-    """Share of the surface that may be so before the pose counts as torn."""
-
-    apart: float = 0.05
-    """Components within this share of the size of each other hang together."""
-
-    samples: int = 3000
-    """Points of the surface by which distances and gaps are told."""
-
-
-JUDGING = JudgingConfig()
+# From where on a pose counts as good, as poor, and as torn. Our estimates; no pose was measured for them.
+GOOD_FIT = 0.9  # Share of the way to the wish of a good fit
+POOR_FIT = 0.6  # ... and what is less than this is a poor one
+TEARING_STRETCH = 1.5  # A face is torn if an edge of it is longer than so many times its length at rest
+VISIBLE_STRETCH = 0.01  # ... and by more than this share of the object's size: less is not seen
+TORN_SHARE = 0.01  # Share of the surface that may be so before the pose counts as torn
+CONTACT_GAP = 0.05  # Components within this share of the size of each other hang together
+SAMPLES = 3000  # Points of the surface by which distances and gaps are told
 
 
 @dataclass(frozen=True)
@@ -67,22 +48,20 @@ class PoseVerdict:
     obstructions: tuple[tuple[str, str], ...] = ()
     """Bodies that were held back, each with the one that is in its way."""
 
-    config: JudgingConfig = JUDGING
-
     @property
     def is_torn(self) -> bool:
-        return self.torn > self.config.torn or self.apart > 0
+        return self.torn > TORN_SHARE or self.apart > 0
 
     @property
     def grade(self) -> str:
         """``good``, ``fair`` or ``poor``."""
-        return "good" if self.reached >= self.config.good else "poor" if self.reached < self.config.poor else "fair"
+        return "good" if self.reached >= GOOD_FIT else "poor" if self.reached < POOR_FIT else "fair"
 
     @property
     def sentence(self) -> str:
         """All of it for a person."""
         parts = [f"{self.grade} fit: {self.reached:.0%} of the way"]
-        if self.torn > self.config.torn:
+        if self.torn > TORN_SHARE:
             parts.append(f"it had to tear: {self.torn:.0%} of the surface is stretched by half its length or more")
         if self.apart:
             parts.append(f"{counted(self.apart, 'component')} came off")
@@ -95,7 +74,6 @@ class PoseJudge:
     """What tells whether a surface is whole, found once for a mesh."""
 
     rest: Mesh
-    config: JudgingConfig = JUDGING
 
     @cached_property
     def _edges(self) -> Float[np.ndarray, "F 3"]:
@@ -108,12 +86,12 @@ class PoseJudge:
     @cached_property
     def _samples(self):  # type: ignore[no-untyped-def]
         rng = np.random.default_rng(0)
-        return sample_surface(self.rest.vertices, self.rest.faces, self.config.samples, rng)
+        return sample_surface(self.rest.vertices, self.rest.faces, SAMPLES, rng)
 
     def torn(self, vertices: Float[np.ndarray, "V 3"]) -> float:
         """Share of the surface that is stretched until it tears."""
-        now, least = _edge_lengths(vertices, self.rest.faces), self.config.visible * self.rest.size
-        limit = np.maximum(self.config.stretch * self._edges, self._edges + least)
+        now, least = _edge_lengths(vertices, self.rest.faces), VISIBLE_STRETCH * self.rest.size
+        limit = np.maximum(TEARING_STRETCH * self._edges, self._edges + least)
         torn = np.any(now > limit, axis=1)
         areas = face_areas(self.rest.vertices, self.rest.faces)
         return float(areas[torn].sum() / max(float(areas.sum()), 1e-300))
@@ -123,7 +101,7 @@ class PoseJudge:
         if self._components.count == 1:
             return 0
         owners = self._components.vertex_labels[self._samples.faces[:, 0]]
-        main, near = int(np.bincount(owners).argmax()), self.config.apart * self.rest.size
+        main, near = int(np.bincount(owners).argmax()), CONTACT_GAP * self.rest.size
         before, after = (_groups(self._samples.interpolate(x), owners, near) for x in (self.rest.vertices, vertices))
         seen = np.isin(np.arange(len(before)), owners)
         return int((seen & (before == before[main]) & (after != after[main])).sum())
@@ -134,12 +112,12 @@ class PoseJudge:
         """Of vertices in the order of the rest mesh."""
         start, now = measure(self.rest.vertices), measure(vertices)
         reached = 1.0 if start <= 1e-9 * self.rest.size else float(np.clip(1.0 - now / start, 0.0, 1.0))
-        return PoseVerdict(reached, self.torn(vertices), self.apart(vertices), obstructions, self.config)
+        return PoseVerdict(reached, self.torn(vertices), self.apart(vertices), obstructions)
 
     def to_points(self, points: Float[np.ndarray, "N 3"], partial: bool) -> Measure:
         """Distance from a cloud, beyond what two samplings of one surface differ by; both ways unless it is partial."""
-        thin, tree = points[:: max(1, len(points) // self.config.samples)], cKDTree(points)
-        other = sample_surface(self.rest.vertices, self.rest.faces, self.config.samples, np.random.default_rng(1))
+        thin, tree = points[:: max(1, len(points) // SAMPLES)], cKDTree(points)
+        other = sample_surface(self.rest.vertices, self.rest.faces, SAMPLES, np.random.default_rng(1))
 
         def measure(vertices: Float[np.ndarray, "V 3"]) -> float:
             x = self._samples.interpolate(vertices)

@@ -21,62 +21,30 @@ from neurok.geometry.operators import closed_components, face_areas
 from neurok.geometry.topology import face_components
 from neurok.scene.description import Scene, SceneDrag, SceneError, SceneGround, SceneObject, ScenePin, vector
 
+# How strong actions of strength 1 are. Sizes, weights and times are the object's own.
 
-@dataclass(frozen=True)
-class ActionConfig:
-    """How strong actions of strength 1 are. Sizes, weights and times are the object's own."""
+DROP_HEIGHT = 0.5  # Above the ground [sizes]: enough to tip over, little enough to watch
+THROW_HEIGHT = 0.25  # Of the lowest point when it leaves the hand [sizes]
+THROW_RANGE = 1.5  # How far it flies [sizes], leaving at 45 degrees
+THROW_TURN = math.pi  # By how much it tumbles on the way [rad]
+TILT_ANGLE = math.radians(30.0)
+"""Of the ground; steeper than the 26.6 degrees at which a friction of 0.5 gives way [rad]."""
 
-    gravity: float = STANDARD_GRAVITY
-    """Where the scene names none [m/s²]."""
+DRAG_REACH = 0.5  # How far the hand goes [sizes]
+DRAG_FORCE = 2.0  # With what the hand pulls when the object does not follow at all [weights]
+DRAG_TIME = 3.0  # How long the hand takes; then it lets go [√(size / g)]
+WIND_FORCE = 0.7  # Of the gust on the object as it stands [weights]; friction holds 0.5
+WIND_BROADSIDE = 5.0
+"""No gust presses harder on the broadest side that the object could turn to it [weights]: what stands edge on would be
+carried off as soon as it turns."""
 
-    drop_height: float = 0.5
-    """Above the ground [sizes]: enough to tip over, little enough to watch."""
+WIND_TIME = 3.0  # How long the gust lasts [√(size / g)]
+WIND_LIMIT = 40.0  # No gust is faster: the wind of a hurricane [m/s]
+AIR_DENSITY = 1.2  # [kg/m³]
+ROOTED_WORDS = ("plant", "tree", "flower", "palm", "bush", "cactus", "grass", "fern")
+"""Words in the name of what stands anchored: wind holds its bottom down."""
 
-    throw_height: float = 0.25
-    """Of the lowest point when it leaves the hand [sizes]."""
-
-    throw_range: float = 1.5
-    """How far it flies [sizes], leaving at 45 degrees."""
-
-    throw_turn: float = math.pi
-    """By how much it tumbles on the way [rad]."""
-
-    tilt_angle: float = math.radians(30.0)
-    """Of the ground; steeper than the 26.6 degrees at which a friction of 0.5 gives way [rad]."""
-
-    drag_reach: float = 0.5
-    """How far the hand goes [sizes]."""
-
-    drag_force: float = 2.0
-    """With what the hand pulls when the object does not follow at all [weights]."""
-
-    drag_time: float = 3.0
-    """How long the hand takes; then it lets go [√(size / g)]."""
-
-    wind_force: float = 0.7
-    """Of the gust on the object as it stands [weights]; friction holds 0.5."""
-
-    wind_broadside: float = 5.0
-    """No gust presses harder on the broadest side that the object could turn to it [weights]: what stands edge on would
-    be carried off as soon as it turns."""
-
-    wind_time: float = 3.0
-    """How long the gust lasts [√(size / g)]."""
-
-    wind_limit: float = 40.0
-    """No gust is faster: the wind of a hurricane [m/s]."""
-
-    air_density: float = 1.2
-    """[kg/m³]."""
-
-    rooted: tuple[str, ...] = ("plant", "tree", "flower", "palm", "bush", "cactus", "grass", "fern")
-    """Words in the name of what stands anchored: wind holds its bottom down."""
-
-    rooted_materials: tuple[str, ...] = ("soil", "stem", "leaf")
-    """Materials of what stands anchored, whatever its name."""
-
-
-DEFAULTS = ActionConfig()
+ROOTED_MATERIALS = ("soil", "stem", "leaf")  # Materials of what stands anchored, whatever its name
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,11 +89,10 @@ class ActionSubject:
             frozenset(names),
         )
 
-    def is_rooted(self, config: ActionConfig) -> bool:
+    @property
+    def is_rooted(self) -> bool:
         """Whether it stands anchored, by its name or its materials."""
-        return any(word in self.name.lower() for word in config.rooted) or bool(
-            self.materials & set(config.rooted_materials)
-        )
+        return any(word in self.name.lower() for word in ROOTED_WORDS) or bool(self.materials & set(ROOTED_MATERIALS))
 
     @property
     def tumble(self) -> Float[np.ndarray, "3"]:
@@ -133,7 +100,7 @@ class ActionSubject:
         return np.cross(self.up, self.right)
 
 
-def acted(scene: Scene, index: int, subject: ActionSubject, config: ActionConfig = DEFAULTS) -> Scene:
+def acted(scene: Scene, index: int, subject: ActionSubject) -> Scene:
     """The scene in which the action of one object is written out; a ground to stand on comes along.
 
     Raises:
@@ -151,7 +118,7 @@ def acted(scene: Scene, index: int, subject: ActionSubject, config: ActionConfig
     things = list(scene.objects)
     things[index] = replace(thing, act=None, strength=1.0)
     plain = replace(scene, objects=tuple(things), world=world)
-    return LAWS[thing.act](plain, index, subject, thing.strength, config)
+    return LAWS[thing.act](plain, index, subject, thing.strength)
 
 
 def _problems(scene: Scene, thing: SceneObject, subject: ActionSubject) -> list[str]:
@@ -171,24 +138,24 @@ def _problems(scene: Scene, thing: SceneObject, subject: ActionSubject) -> list[
     return out
 
 
-def _fall(scene: Scene, subject: ActionSubject, config: ActionConfig) -> tuple[float, float]:
+def _fall(scene: Scene, subject: ActionSubject) -> tuple[float, float]:
     """Gravity [m/s²], and the time √(size / g) [s]."""
     given = scene.world.gravity
-    gravity = float(np.linalg.norm(given)) if given is not None and any(given) else config.gravity
+    gravity = float(np.linalg.norm(given)) if given is not None and any(given) else STANDARD_GRAVITY
     return gravity, math.sqrt(subject.size * subject.unit / gravity)
 
 
-def _drop(scene: Scene, index: int, subject: ActionSubject, strength: float, config: ActionConfig) -> Scene:
-    return _changed(scene, index, drop=config.drop_height * strength * subject.size)
+def _drop(scene: Scene, index: int, subject: ActionSubject, strength: float) -> Scene:
+    return _changed(scene, index, drop=DROP_HEIGHT * strength * subject.size)
 
 
-def _throw(scene: Scene, index: int, subject: ActionSubject, strength: float, config: ActionConfig) -> Scene:
+def _throw(scene: Scene, index: int, subject: ActionSubject, strength: float) -> Scene:
     """Leaving at 45 degrees, it is down by its height after the time in which it fell that height and its range."""
-    thing, gravity = scene.objects[index], _fall(scene, subject, config)[0] / subject.unit
-    height, reach = config.throw_height * subject.size, config.throw_range * strength * subject.size
+    thing, gravity = scene.objects[index], _fall(scene, subject)[0] / subject.unit
+    height, reach = THROW_HEIGHT * subject.size, THROW_RANGE * strength * subject.size
     flight = math.sqrt(2.0 * (height + reach) / gravity)
     velocity = reach / flight * (subject.right + subject.up)
-    spin = config.throw_turn / flight * subject.tumble
+    spin = THROW_TURN / flight * subject.tumble
     return _changed(
         scene,
         index,
@@ -198,37 +165,37 @@ def _throw(scene: Scene, index: int, subject: ActionSubject, strength: float, co
     )
 
 
-def _tilt(scene: Scene, index: int, subject: ActionSubject, strength: float, config: ActionConfig) -> Scene:
+def _tilt(scene: Scene, index: int, subject: ActionSubject, strength: float) -> Scene:
     """The ground slopes down to the right, seen by one who is tilted with it: gravity leans, and pulls as hard."""
-    gravity = _fall(scene, subject, config)[0]
-    angle = math.atan(strength * math.tan(config.tilt_angle))
+    gravity = _fall(scene, subject)[0]
+    angle = math.atan(strength * math.tan(TILT_ANGLE))
     pull = gravity * (math.sin(angle) * subject.right - math.cos(angle) * subject.up)
     return replace(scene, world=replace(scene.world, gravity=vector(pull)))
 
 
-def _drag(scene: Scene, index: int, subject: ActionSubject, strength: float, config: ActionConfig) -> Scene:
+def _drag(scene: Scene, index: int, subject: ActionSubject, strength: float) -> Scene:
     """A hand on the top goes to the right and lets go; it pulls through a spring, so it cannot tear anything."""
-    gravity, time = _fall(scene, subject, config)
-    reach, end = config.drag_reach * subject.size, config.drag_time * time
-    stiffness = config.drag_force * subject.mass * gravity / (reach * subject.unit)
+    gravity, time = _fall(scene, subject)
+    reach, end = DRAG_REACH * subject.size, DRAG_TIME * time
+    stiffness = DRAG_FORCE * subject.mass * gravity / (reach * subject.unit)
     drag = SceneDrag("all/top", (vector(strength * reach * subject.right),), (end,), stiffness, end)
     return _changed(scene, index, drags=(*scene.objects[index].drags, drag))
 
 
-def _wind(scene: Scene, index: int, subject: ActionSubject, strength: float, config: ActionConfig) -> Scene:
+def _wind(scene: Scene, index: int, subject: ActionSubject, strength: float) -> Scene:
     """A gust from the left; what is rooted keeps its bottom where it is."""
-    gravity, time = _fall(scene, subject, config)
-    force = config.wind_force * strength * subject.mass * gravity
-    area = max(subject.exposed, config.wind_force / config.wind_broadside * subject.broadside, 1e-300)
-    speed = math.sqrt(2.0 * force / (config.air_density * area))
-    wind = vector(min(speed, config.wind_limit) * subject.right)
-    scene = replace(scene, world=replace(scene.world, wind=wind, wind_until=config.wind_time * time))
+    gravity, time = _fall(scene, subject)
+    force = WIND_FORCE * strength * subject.mass * gravity
+    area = max(subject.exposed, WIND_FORCE / WIND_BROADSIDE * subject.broadside, 1e-300)
+    speed = math.sqrt(2.0 * force / (AIR_DENSITY * area))
+    wind = vector(min(speed, WIND_LIMIT) * subject.right)
+    scene = replace(scene, world=replace(scene.world, wind=wind, wind_until=WIND_TIME * time))
     pins = scene.objects[index].pins
-    is_pinned = subject.is_rooted(config) and not pins
+    is_pinned = subject.is_rooted and not pins
     return _changed(scene, index, pins=(ScenePin("all/bottom"),)) if is_pinned else scene
 
 
-LAWS: dict[str, Callable[[Scene, int, ActionSubject, float, ActionConfig], Scene]] = {
+LAWS: dict[str, Callable[[Scene, int, ActionSubject, float], Scene]] = {
     "drop": _drop,
     "throw": _throw,
     "tilt": _tilt,

@@ -180,6 +180,9 @@ class SceneObject:
     nodes: tuple[str, ...] = ()
     """Globs of the nodes of its file that are the object, as for ``neurok.load``."""
 
+    interior: bool = True
+    """Whether parts that are cut out of a closed surface get an inside."""
+
     act: ActionName | None = None
     """What is done to it, in one word; see ``neurok.scene.actions``."""
 

@@ -302,7 +302,7 @@ def prepare_scene(
 def _first_alike(things: Sequence[SceneObject]) -> list[int]:
     """The first of those objects of a scene that are of one file and one matter, of each: it is understood once."""
     first: dict[str, int] = {}
-    said = [(t.source, t.plan, t.unit, t.up, t.materials, t.materials_file) for t in things]
+    said = [(t.source, t.plan, t.unit, t.up, t.nodes, t.interior, t.materials, t.materials_file) for t in things]
     return [first.setdefault(repr(each), k) if isinstance(things[k].source, str) else k for k, each in enumerate(said)]
 
 
@@ -320,6 +320,7 @@ def _understood(thing: SceneObject, weights: Weights | None) -> Model:
         unit=thing.unit,
         up=thing.up,
         nodes=thing.nodes,
+        interior=None if thing.interior else False,
     )
     wall = None if thing.thickness is None else thing.thickness * model.mesh.unit
     return understand(

@@ -8,7 +8,6 @@ import pytest
 from neurok.catalogue import asset_of, generate
 from neurok.errors import FormatError, MissingDependencyError, NeurokError
 from neurok.generation.pictures import CameraView, take_pictures
-from neurok.io import save
 from neurok_lab.data.household_pictures import (
     ELEVATION,
     FRONT_AZIMUTH,
@@ -64,16 +63,6 @@ def test_things_are_named_and_categories_take_turns():
     assert [sitter.name for sitter in sitters] == ["pillow 3/0", "vase 3/0", "pillow 3/1", "vase 3/1"]
     assert sitters[2].category == "pillow"
     np.testing.assert_array_equal(sitters[0].make().vertices, asset_of(things[0]).mesh.vertices)
-
-
-def test_real_models_come_last_and_are_seen_as_they_are(chest, tmp_path):
-    drawn = generate("vase", 0, 1)[0]
-    rockers = [replace(drawn, name=f"vase {name}/4") for name in ("old urn", "missing")]
-    save(chest, tmp_path / "old urn.glb")
-    urn, other = assembly_sitters([*rockers, drawn], {"old urn": tmp_path / "old urn.glb"})[1:]
-    assert (urn.name, other.name) == ("vase old urn/4", "vase missing/4")
-    assert len(urn.make().faces) == len(chest.mesh.faces)
-    assert len(other.make().faces) == len(asset_of(drawn).mesh.faces)
 
 
 def test_pictures_from_opposite_sides_have_mirrored_outlines(egl, chest):

@@ -169,3 +169,13 @@ def test_an_unknown_method_is_named():
 def test_the_search_alone_finds_the_hinge_of_a_laptop_without_parts():
     row = row_of(make_sample("laptop").articulation, find_motion_method("search").run)
     assert (row["joints"], row["hits"]) == (1, 1)
+
+
+def test_joints_that_move_little_of_the_surface_are_counted_apart():
+    door = hinged()
+    areas = face_areas(door.mesh.vertices, door.mesh.faces)
+    fields = joint_fields(door)
+    small = _matched(by_joints(door), fields, areas * np.where(door.mesh.face_parts == 1, 1e-3, 1.0))
+    large = _matched(by_joints(door), fields, areas)
+    assert (small["joints"], small["small"], small["small_hits"]) == (1, 1, 1)
+    assert (large["joints"], large["small"], large["small_hits"]) == (1, 0, 0)

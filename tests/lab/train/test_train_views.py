@@ -183,3 +183,19 @@ def test_a_wheel_of_another_network_is_refused(tmp_path: Path) -> None:
     tensors = {name: value for name, value in _published(Trunk(3)).items() if "_blocks.15." not in name}
     with pytest.raises(FormatError, match="convolutions"):
         fill_trunk(Trunk(3), read_wheel(_wheel(tmp_path / "some.whl", tensors)))
+
+
+def test_what_is_tipped_moves_as_it_did() -> None:
+    from neurok.catalogue.samples import make_sample
+    from neurok_lab.train.views_data import tipped
+
+    true = make_sample("lamp").articulation
+    assert true is not None
+    q = np.full(true.dof, 0.3)
+    turned = tipped(true, np.random.default_rng(4))
+    scale = true.mesh.size / turned.mesh.size
+    lengths = np.where(true.is_length, 1.0 / scale, 1.0)
+    before, after = true.pose(q).vertices[::97], turned.pose(q * lengths).vertices[::97]
+    apart = lambda points: np.linalg.norm(points[:, None] - points[None], axis=2)  # noqa: E731
+    np.testing.assert_allclose(scale * apart(after), apart(before), atol=1e-6 * true.mesh.size)
+    assert not np.allclose(np.ptp(turned.mesh.vertices, axis=0) * scale, np.ptp(true.mesh.vertices, axis=0))

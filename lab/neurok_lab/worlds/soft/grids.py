@@ -79,7 +79,7 @@ def thicken(
 
 
 @dataclass(frozen=True, eq=False)
-class Lattice:
+class TetrahedralLattice:
     """A coarse lattice of tetrahedra that fills a closed surface."""
 
     nodes: Float[np.ndarray, "N 3"]
@@ -117,7 +117,9 @@ class Lattice:
         return moved
 
 
-def lattice_of(vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], most: int = 320) -> Lattice:
+def lattice_of(
+    vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], most: int = 320
+) -> TetrahedralLattice:
     """The finest lattice of at most so many nodes in closed surfaces, which may overlap and be thin.
 
     Cells that hold anything of the solid are kept; nodes outside are drawn onto the surface, so that contact happens
@@ -141,7 +143,7 @@ def lattice_of(vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]
     nodes[outside] = closest_point(nodes[outside], vertices, faces).points
     sides = nodes[tetrahedra[:, 1:]] - nodes[tetrahedra[:, :1]]
     used, inverse = np.unique(tetrahedra[np.linalg.det(sides) > CRUSHED * spacing**3], return_inverse=True)
-    return Lattice(nodes[used], inverse.reshape(-1, 4), spacing)
+    return TetrahedralLattice(nodes[used], inverse.reshape(-1, 4), spacing)
 
 
 def smooth_weights(nodes: Float[np.ndarray, "N 3"], points: Float[np.ndarray, "P 3"], count: int = 14) -> np.ndarray:

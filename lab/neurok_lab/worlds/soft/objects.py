@@ -25,7 +25,7 @@ from neurok.modelling.profiles import arc
 from neurok.modelling.shapes import Shape, join, lathe, loft
 from neurok.modelling.sweeps import tube
 from neurok_lab.worlds.soft import loads
-from neurok_lab.worlds.soft.grids import Lattice, lattice_of
+from neurok_lab.worlds.soft.grids import TetrahedralLattice, lattice_of
 from neurok_lab.worlds.soft.pieces import CERAMIC, FPS, WOOD, SoftPiece, assemble, color, still, wood_surface
 from neurok_lab.worlds.soft.scene import GRAVITY, BodyMotion, Flex, FlexCollider, FlexScene, ground
 
@@ -181,7 +181,7 @@ def _refined(pieces: Sequence[SoftPiece], soft: Bool[np.ndarray, " P"]) -> list[
     return out
 
 
-def _held(load: str, solid: Lattice, frame: Sequence[SoftPiece], hangs: bool) -> Int[np.ndarray, " K"]:
+def _held(load: str, solid: TetrahedralLattice, frame: Sequence[SoftPiece], hangs: bool) -> Int[np.ndarray, " K"]:
     """Nodes that follow the rigid parts or a hand."""
     x = solid.nodes
     low, high = x.min(axis=0), x.max(axis=0)
@@ -203,7 +203,7 @@ def _held(load: str, solid: Lattice, frame: Sequence[SoftPiece], hangs: bool) ->
     return np.zeros(0, dtype=np.int64)
 
 
-def _base_motion(rng: np.random.Generator, load: str, solid: Lattice) -> BodyMotion:
+def _base_motion(rng: np.random.Generator, load: str, solid: TetrahedralLattice) -> BodyMotion:
     """How the rigid parts, or the hand or head that holds the object, move as a whole."""
     size, low = float(np.ptp(solid.nodes, axis=0).max()), solid.nodes.min(axis=0)
     rate, side = 2 * np.pi * rng.uniform(0.8, 1.5), rng.choice([-1.0, 1.0])
@@ -234,7 +234,7 @@ def _base_motion(rng: np.random.Generator, load: str, solid: Lattice) -> BodyMot
 
 
 def _grip_motion(
-    rng: np.random.Generator, load: str, solid: Lattice, driven: Int[np.ndarray, " K"], pose: BodyMotion
+    rng: np.random.Generator, load: str, solid: TetrahedralLattice, driven: Int[np.ndarray, " K"], pose: BodyMotion
 ) -> Callable[[float], np.ndarray]:
     """Where the held nodes are: with the base, or pulled, pushed or twisted by two hands left and right."""
     x = solid.nodes[driven]

@@ -13,7 +13,7 @@ from jaxtyping import Float, Int
 
 from neurok.errors import NeurokError, require
 from neurok.geometry import lie
-from neurok.geometry.twists import told_about
+from neurok.geometry.twists import twists_about
 
 GRAVITY = 9.81
 DRIVEN_MASS = 1e4
@@ -149,7 +149,7 @@ class FlexScene:
         Raises:
             DivergedError: If a frame is not finite, the engine gave up, or a solid was turned inside out.
         """
-        return _Run(self, fps, substeps).record(frame_count)
+        return _FlexRun(self, fps, substeps).record(frame_count)
 
 
 def ground() -> FlexCollider:
@@ -182,7 +182,7 @@ def inverted_share(elements: Int[np.ndarray, "M K"], frames: Float[np.ndarray, "
     return np.asarray((np.linalg.det(corners[:, :, 1:] - corners[:, :, :1]) < 0).mean(axis=1))
 
 
-class _Run:
+class _FlexRun:
     """One simulation: the compiled model, its state, and which numbers belong to whom."""
 
     def __init__(self, scene: FlexScene, fps: float, substeps: int) -> None:
@@ -340,7 +340,7 @@ class _Run:
         centers = self.data.xipos[self.link_bodies]
         velocities = self.data.cvel[self.link_bodies]
         offsets = centers - self.data.subtree_com[self.model.body_rootid[self.link_bodies]]
-        linear = told_about(velocities, offsets)[:, 3:]
+        linear = twists_about(velocities, offsets)[:, 3:]
         self.data.xfrc_applied[self.link_bodies, :3] = force(self.data.time, centers, linear)
 
     def _place(self, slot: int, pose: np.ndarray) -> None:

@@ -128,6 +128,9 @@ class Found:
     feet: Any
     """Points of the other object below them; ``None`` where the solid stands still."""
 
+    points: Any
+    """The points that meet it."""
+
     soles: Any = None
     """Of balls: the points of their surface that touch."""
 
@@ -181,7 +184,7 @@ class Rows:
             size, is_ball = len(which), entry.soles is not None
             rows = np.arange(count, count + size)
             blocks.append(_block(entry, rows, presses=True, rubs=not is_ball))
-            sides.append(Side(touch.points.owner, touch.points.points.take(which), rows, 1.0))
+            sides.append(Side(touch.points.owner, entry.points, rows, 1.0))
             sides += [] if entry.feet is None else [Side(touch.other or 0, entry.feet, rows, -1.0)]
             count += size
             if is_ball:

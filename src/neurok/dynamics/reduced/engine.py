@@ -89,7 +89,7 @@ class ReducedRun:
     @property
     def positions(self) -> tuple[Float[np.ndarray, "V 3"], ...]:
         """Vertices of each body now, in mesh units."""
-        return tuple(frames[-1] for frames in self._recorder.positions)
+        return self._recorder.last_positions()
 
     @property
     def time(self) -> float:

@@ -15,7 +15,6 @@ step, so that they stay small and rotations never meet a singularity.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -32,6 +31,9 @@ Pose = Float[np.ndarray, "4 4"]
 
 FEW_POINTS = 1000
 """So many points are found quicker by their rows of C than by blending frames, which reads less memory."""
+
+OF_RATES = frozenset(("inner", "velocity", "rate", "_speeds", "_weighed"))
+"""What a motion knows that changes with its rates."""
 
 
 class Mechanics:
@@ -147,9 +149,8 @@ class Motion:
 
     def with_rates(self, qdot: Float[np.ndarray, "B D"]) -> Any:
         """The same moments with other rates; what is known of the poses is kept."""
-        out = copy(self)
-        for name in ("inner", "velocity", "rate", "_speeds", "_weighed"):
-            out.__dict__.pop(name, None)
+        out = object.__new__(type(self))
+        out.__dict__.update({name: value for name, value in self.__dict__.items() if name not in OF_RATES})
         out.qdot = qdot
         if "slopes" in out.__dict__:
             batch, count, _, dim = self.slopes.shape
@@ -237,12 +238,13 @@ class Points:
     def velocities(self, motion: Motion) -> Float[np.ndarray, "B n 3"]:
         return self._select(motion.rate)
 
-    def heights(
-        self, motion: Motion, normal: Float[np.ndarray, "3"], moments: Sequence[float]
-    ) -> Float[np.ndarray, "n m"]:
-        """How far the points are along a direction, so many seconds after the first moment as they move then."""
-        y = [motion.y[0] @ normal + (ahead * (motion.rate[0] @ normal) if ahead else 0.0) for ahead in moments]
-        return self._select(np.stack(y, axis=1)[None])[0]
+    def lowest(self, motion: Motion, normal: Float[np.ndarray, "3"], ahead: float) -> Float[np.ndarray, " n"]:
+        """How far the points are at least along a direction, at the first moment and, as they move then, so many
+        seconds later."""
+        now = self._select((motion.y @ normal)[..., None])[0, :, 0]
+        if not ahead:
+            return now
+        return np.minimum(now, now + ahead * self._select((motion.rate @ normal)[..., None])[0, :, 0])
 
     def pull(self, motion: Motion, forces: Float[np.ndarray, "B n 3"]) -> Float[np.ndarray, "B D"]:
         """Generalised force Jᵀ f."""

@@ -184,7 +184,7 @@ class IncrementalStepper:
             size,
             Rest.of(system, size, gravity),
             tuple(dry_friction_of(*each, world, config) for each in zip(bounds, radii, strict=True)),
-            DepthGauge.of([bound.body.mesh for bound in bounds], search),
+            DepthGauge.of(bounds, search),
         )
 
     def __post_init__(self) -> None:

@@ -13,6 +13,7 @@ from neurok.dynamics.reduced.build import Bound
 from neurok.dynamics.reduced.collocation import Diverged
 from neurok.dynamics.reduced.config import ReducedConfig
 from neurok.dynamics.reduced.loads import Damping, WindLoad
+from neurok.dynamics.reduced.search import DepthGauge, Extent
 from neurok.dynamics.reduced.system import State, System
 from neurok.geometry.joint_tree import BASE_DOF
 from neurok.geometry.lie import apply, rotation_vector
@@ -32,7 +33,6 @@ class Recorder:
     ) -> None:
         self.bounds, self.system, self.stepper, self.dt = bounds, system, stepper, dt
         self.config, self.keeps_all = config, keeps_all
-        self.positions: list[list[np.ndarray]] = [[] for _ in bounds]
         self.handles: list[list[np.ndarray]] = [[] for _ in bounds]
         self.poses: list[list[np.ndarray]] = [[] for _ in bounds]
         self.q: list[list[np.ndarray]] = [[] for _ in bounds]
@@ -46,14 +46,18 @@ class Recorder:
         self.status: RolloutStatus = "ok"
         self.message = ""
         rests = [bound.body.mesh for bound in bounds]
+        self.extents = [Extent.of(bound.mechanics) for bound in bounds]
         self.reaches = [config.runaway_size * (rest.size + float(np.abs(rest.vertices).max())) for rest in rests]
         self.causes = _causes(bounds)
         self.is_driven = bool({"pushes", "impulses", "drags", "wind"} & set(self.causes))
 
     def frame(self, state: State) -> None:
-        """Keep one frame; refuse it when it is not a sensible one."""
+        """Keep one frame, as coordinates; refuse it when it is not a sensible one.
+
+        Vertices are placed when somebody asks for them, so that a step costs the same however many are drawn.
+        """
         if self._is_asleep(state):
-            for frames in (*self.positions, *self.handles, *self.poses, *self.q, *self.qdot):
+            for frames in (*self.handles, *self.poses, *self.q, *self.qdot):
                 frames += frames[-1:]
             self.energies += self.energies[-1:]
             self._count()
@@ -65,16 +69,15 @@ class Recorder:
             raise Diverged("a value is no longer finite")
         self._check_energy(energies)
         placed = []
-        everyone = zip(self.bounds, self.system.members, state.poses, self.reaches, strict=True)
-        for bound, member, pose, reach in everyone:
-            q = state.q[member.where]
-            positions = bound.mechanics.positions(pose, q)
-            if not max(positions.max(), -positions.min()) < reach:
+        motions = self.system.motions(state.poses, state.q[None], qdot[None])
+        everyone = zip(self.bounds, self.system.members, state.poses, motions, self.extents, self.reaches, strict=True)
+        for bound, member, pose, motion, extent, reach in everyone:
+            if not np.abs(extent.box(motion.y) if extent.corners is not None else motion.y).max() < reach:
                 raise Diverged(f"'{bound.body.name}' has left the scene")
-            placed.append((positions, bound.mechanics.handles(pose, q), pose, q.copy()))
-        self._measure(state, [positions for positions, _, _, _ in placed])
-        for index, ((positions, handles, pose, q), member) in enumerate(zip(placed, self.system.members, strict=True)):
-            self.positions[index].append(positions)
+            q = state.q[member.where].copy()
+            placed.append((bound.mechanics.handles(pose, q), pose, q))
+        self._measure(motions)
+        for index, ((handles, pose, q), member) in enumerate(zip(placed, self.system.members, strict=True)):
             self.poses[index].append(pose)
             self.q[index].append(q)
             self.qdot[index].append(qdot[member.where])
@@ -97,18 +100,34 @@ class Recorder:
         self.frame_count += 1
         if not self.keeps_all:
             del self.energies[:-1]
-            for frames in (*self.positions, *self.handles, *self.poses, *self.q, *self.qdot):
+            for frames in (*self.handles, *self.poses, *self.q, *self.qdot):
                 del frames[:-1]
 
-    def _measure(self, state: State, positions: list[np.ndarray]) -> None:
+    def last_positions(self) -> tuple[Float[np.ndarray, "V 3"], ...]:
+        """Vertices of each body at the last frame."""
+        everyone = zip(self.bounds, self.poses, self.q, strict=True)
+        return tuple(bound.mechanics.positions(poses[-1], q[-1]) for bound, poses, q in everyone)
+
+    def _positions(self, index: int) -> Float[np.ndarray, "T V 3"]:
+        """Vertices of a body at all frames; what stood still is placed once."""
+        mechanics, out = self.bounds[index].mechanics, np.empty((0, 0, 3))
+        for frame, (pose, q) in enumerate(zip(self.poses[index], self.q[index], strict=True)):
+            if frame and q is self.q[index][frame - 1] and pose is self.poses[index][frame - 1]:
+                out[frame] = out[frame - 1]
+                continue
+            placed = mechanics.positions(pose, q)
+            out = out if frame else np.empty((len(self.q[index]), *placed.shape))
+            out[frame] = placed
+        return out
+
+    def _measure(self, motions: Sequence[Any]) -> None:
         """Take note of how deep things are in each other."""
-        gauge, known = getattr(self.stepper, "gauge", None), getattr(self.stepper, "depth", 0.0)
-        self.depth = max(self.depth, known)
-        self.depth_share = max(self.depth_share, known / min(bound.body.mesh.size for bound in self.bounds))
-        if gauge is not None and (gauge.search.touches or len(self.bounds) > 1):
-            motions = self.system.motions(state.poses, state.q[None], np.zeros_like(state.q[None]))
-            depth, share = gauge.deepest(positions, motions)
-            self.depth, self.depth_share = max(self.depth, depth), max(self.depth_share, share)
+        gauge: DepthGauge | None = getattr(self.stepper, "gauge", None)
+        if gauge is not None:
+            self._deeper(*gauge.deepest(motions))
+
+    def _deeper(self, depth: float, share: float) -> None:
+        self.depth, self.depth_share = max(self.depth, depth), max(self.depth_share, share)
 
     def changed(self, bounds: Sequence[Bound], system: System, cause: str) -> None:
         """From now on other loads act; their energy comes from outside."""
@@ -150,12 +169,16 @@ class Recorder:
         names = list(dict.fromkeys(name for frame in self.energies for name in frame))
         energies = {name: np.array([frame.get(name, 0.0) for frame in self.energies]) * unit**2 for name in names}
         energies["total"] = np.sum(list(energies.values()), axis=0)
+        positions = [self._positions(index) for index in range(len(self.bounds))]
+        gauge: DepthGauge | None = getattr(self.stepper, "gauge", None)
+        if gauge is not None:
+            self._deeper(*gauge.below_ground(positions))
         report = self._report(energies, integrator, unit)
         return tuple(
             Rollout(
                 rest=bound.body.mesh,
                 dt=frame_dt,
-                positions=np.stack(self.positions[index]),
+                positions=positions[index],
                 q=self._coordinates(index, bound),
                 qdot=np.stack(self.qdot[index]),
                 status=self.status,

@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float, Int
 
-from neurok.core.mesh import Mesh
 from neurok.dynamics.colliders import HalfSpace, Meeting
+from neurok.dynamics.reduced.build import Bound
 from neurok.dynamics.reduced.contact import Found, PointSet, Touch
 from neurok.dynamics.reduced.shapes import BendingSurface
 from neurok.geometry.lie import apply, inverse, seen_from
+from neurok.geometry.loops import compiled
 
 NEAR = 0.01
 """Points closer to a solid than this share of the smallest object's size are followed through a step; where the solid
@@ -62,36 +63,37 @@ class Clearance:
     def __post_init__(self) -> None:
         self.asked, self._some = np.arange(len(self.points.radii)), self.points.points
 
-    def near(self, motion: Any, moments: Sequence[float], reach: float) -> tuple[np.ndarray, np.ndarray]:
-        """Points that are not farther than ``reach`` at some of several moments ahead, and their least distance."""
+    def near(self, motion: Any, ahead: float, reach: float) -> Int[np.ndarray, " n"]:
+        """Points that are not farther than ``reach`` now or so many seconds ahead; of each patch of a fine surface the
+        one that stands for it, and the lowest."""
         if self._corners is not None:
-            features = np.stack([motion.y[0] + ahead * motion.rate[0] if ahead else motion.y[0] for ahead in moments])
-            if self._lowest(features) > reach:
-                return self.asked[:0], np.zeros(0)
-            if self.y is None or not reach + self._travel(features) <= self.limit:
-                self.y, known = motion.y[0], _above(self.solids, self.points.points, motion, (0.0,))
-                share = len(known) // ASKED
-                self.limit = max(float(np.partition(known, share)[share]), reach + 2.0 * self._travel(features))
+            y = motion.y[0]
+            rate = motion.rate[0] if ahead else y
+            since = y if self.y is None else self.y
+            lowest, travel = corner_bounds(*self._corners, self._plane, y, rate, ahead, since)
+            if lowest > reach:
+                return self.asked[:0]
+            if self.y is None or not reach + travel <= self.limit:
+                self.y, known = y, _above(self.solids, self.points.points, motion, 0.0)
+                share, travel = len(known) // ASKED, corner_bounds(*self._corners, self._plane, y, rate, ahead, y)[1]
+                self.limit = max(float(np.partition(known, share)[share]), reach + 2.0 * travel)
                 self.asked = np.flatnonzero(~(known > self.limit))
                 self._some = self.points.points.take(self.asked)
-        heights = _above(self.solids, self._some, motion, moments)
-        near = ~(heights > reach)
-        return self.asked[near], heights[near]
+        heights = _above(self.solids, self._some, motion, ahead)
+        near = np.flatnonzero(~(heights > reach))
+        return _foremost(self.points, self.asked[near], heights[near]) if len(near) else near
 
-    def _lowest(self, features: Float[np.ndarray, "m K 3"]) -> float:
-        """A bound on the distance of all points, from the box around them."""
-        assert self._corners is not None
-        if not all(isinstance(solid, HalfSpace) for solid in self.solids):
-            return -np.inf
-        low, high = Extent(*self._corners).box(features)
-        heights = [float(np.minimum(s.normal * low, s.normal * high).sum()) - s.height for s in self.solids]
-        return min(heights)
+    @cached_property
+    def _plane(self) -> Float[np.ndarray, "4"]:
+        """Normal and height of the only plane; zeros and infinity where there are other solids."""
+        if not self.is_plane:
+            return np.array([0.0, 0.0, 0.0, np.inf])
+        return np.append(self.solids[0].normal, self.solids[0].height)
 
-    def _travel(self, features: Float[np.ndarray, "m K 3"]) -> float:
-        """How far any point can have moved since all were asked."""
-        corners, share = self._corners or (np.zeros((0, 8, 4)), 0.0)
-        moves = corners @ (features - self.y).reshape(len(features), -1, 4, 3)
-        return share * float(np.sqrt((moves * moves).sum(axis=-1).max()))
+    @property
+    def is_plane(self) -> bool:
+        """Whether one plane is all there is."""
+        return len(self.solids) == 1 and isinstance(self.solids[0], HalfSpace)
 
     @cached_property
     def _corners(self) -> tuple[Float[np.ndarray, "H 8 4"], float] | None:
@@ -193,12 +195,12 @@ def around(
     weights: Float[np.ndarray, "n H"], rest: Float[np.ndarray, "n 4"]
 ) -> tuple[Float[np.ndarray, "H 8 4"], float]:
     """Corners (x, 1) of the boxes around all points that follow each frame at rest, and the largest sum of the sizes of
-    their weights; frames that nothing follows have those of the first that something does."""
-    follows = (weights != 0.0)[..., None]
-    low = np.where(follows, rest[:, None], np.inf).min(axis=0)
-    high = np.where(follows, rest[:, None], -np.inf).max(axis=0)
-    used = follows.any(axis=0)
-    ends = np.where(used, low, 0.0), np.where(used, high, 0.0)
+    their weights; frames that nothing follows have zeros."""
+    ends = np.zeros((2, weights.shape[1], 4))
+    for frame, column in enumerate(weights.T):
+        mine = rest[column != 0.0]
+        if len(mine):
+            ends[:, frame] = mine.min(axis=0), mine.max(axis=0)
     pick = np.array(list(np.ndindex(2, 2, 2)))
     corners = np.stack([np.where(np.append(row, 0) == 0, *ends) for row in pick], axis=1)
     return corners, float(np.abs(weights).sum(axis=1).max(initial=0.0))
@@ -251,9 +253,10 @@ class ContactSearch:
 
     def find(self, motions: Sequence[Any], dt: float) -> list[Found]:
         """What meets within ``dt`` if everything goes on as it moves now."""
-        self.dt = dt
-        self.reach = NEAR * self.size + self.fall * dt**2
-        boxes = self._boxes([np.stack([motion.y[0], motion.y[0] + dt * motion.rate[0]]) for motion in motions])
+        self.dt, self.reach = dt, NEAR * self.size + self.fall * dt**2
+        if not self.has_walls and not self._inner:
+            return self._forget_others(self._find_below(motions))
+        boxes = self.boxes([np.stack([motion.y[0], motion.y[0] + dt * motion.rate[0]]) for motion in motions])
         walls = self.walls_near(*boxes)
         sets = {id(touch.points): touch.points for touch in (*self.floors, *walls)}
         self.ways = {key: self._followed(points, motions, dt) for key, points in sets.items()}
@@ -264,6 +267,26 @@ class ContactSearch:
             self.moved[points.owner] = max(self.moved[points.owner], travel)
         self.close = self._level() + self._passing(walls, motions, boxes) + self._within(motions, dt)
         found = [entry for entry in (self._meet(*close, motions) for close in self.close) if entry is not None]
+        return self._forget_others(found)
+
+    def _find_below(self, motions: Sequence[Any]) -> list[Found]:
+        """What meets the ground where nothing else is around."""
+        self.ways, self.close, out = {}, [], []
+        for touch in self.floors:
+            clearance, motion = self._still.get(id(touch.points)), motions[touch.points.owner]
+            if clearance is None:
+                self.ways[id(touch.points)] = _way(touch.points, motions, self.dt)
+                entry = self._meet(touch, np.arange(len(touch.points.radii)), motions)
+            else:
+                which = clearance.near(motion, self.dt, self.reach)
+                pressed = touch.known[touch.loads[touch.known] > 0.0]
+                which = np.union1d(which, pressed) if len(pressed) else np.sort(which)
+                entry = _on_plane(touch, which, motion) if len(which) else None
+            out += [] if entry is None else [entry]
+        return out
+
+    def _forget_others(self, found: list[Found]) -> list[Found]:
+        """The same; touches of the step before that are not among them remember nothing."""
         met = {id(entry.touch) for entry in found}
         for touch in self._touching:
             if id(touch) not in met:
@@ -298,26 +321,22 @@ class ContactSearch:
         self, touch: Touch, clearance: Clearance, old: Found | None, begin: Sequence[Any], now: Sequence[Any]
     ) -> Found | None:
         """What was found of such a touch, and points that have got below the plane without being followed."""
-        points, plane, way = touch.points, touch.solid, self.ways[id(touch.points)]
-        if not len(way.which):
-            return old
-        which = _foremost(points, *clearance.near(now[points.owner], (0.0,), -UNFORESEEN * self.size))
-        which = which if old is None else which[~np.isin(which, old.which)]
+        owner = touch.points.owner
+        which = clearance.near(now[owner], 0.0, -UNFORESEEN * self.size)
+        which = which if old is None or not len(which) else which[~np.isin(which, old.which)]
         if not len(which):
             return old
-        way.start[which] = points.points.take(which).positions(begin[points.owner])[0]
-        gaps = way.start[which] @ plane.normal - plane.height
-        met = Meeting(which, np.ones((len(which), 1)) * plane.normal, gaps, np.zeros(len(which), dtype=np.int64))
-        return _met_in_world(touch, met, None, None, None, way, old, begin)
+        new = _on_plane(touch, which, begin[owner])
+        return new if old is None else _joined(old, new)
 
     def _followed(self, points: PointSet, motions: Sequence[Any], dt: float) -> Way:
         """The ways of all points of a set, or of those that are near where the others cannot touch anything."""
         if id(points) not in self._still:
             return _way(points, motions, dt)
         motion, fixed = motions[points.owner], self._still[id(points)]
-        near = fixed.near(motion, (0.0, dt), self.reach)
+        near = fixed.near(motion, dt, self.reach)
         pressed = [touch.known[touch.loads[touch.known] > 0.0] for touch in self.touches if touch.points is points]
-        which = np.unique(np.concatenate([_foremost(points, *near), *pressed]))
+        which = np.unique(np.concatenate([near, *pressed]))
         chosen, way = points.points.take(which), self.ways.get(id(points)) or Way(*np.zeros((2, len(points.radii), 3)))
         way.which = which
         way.start[which] = chosen.positions(motion)[0]
@@ -361,10 +380,13 @@ class ContactSearch:
             self._pairs[mine, other] = self.between(mine, other)
         return self._pairs[mine, other]
 
-    def _boxes(self, moments: Sequence[np.ndarray]) -> Float[np.ndarray, "2 N 3"]:
+    @cached_property
+    def has_walls(self) -> bool:
+        """Whether there is anything but planes that one object could touch from outside."""
+        return len(self.extents) > 1 or bool(self._obstacles[0])
+
+    def boxes(self, moments: Sequence[np.ndarray]) -> Float[np.ndarray, "2 N 3"]:
         """Boxes around all objects, of each at some moments of its features."""
-        if len(self.extents) < 2 and not self._obstacles[0]:
-            return np.zeros((2, len(moments), 3))
         return np.stack([extent.box(y) for extent, y in zip(self.extents, moments, strict=True)], axis=1)
 
     def walls_near(self, low: Float[np.ndarray, "N 3"], high: Float[np.ndarray, "N 3"]) -> list[Touch]:
@@ -474,7 +496,7 @@ class ContactSearch:
             after = after if now is None or touch.other is None else now[touch.other].node_frame(touch.node)
             met = touch.solid.meet(seen_from(frame, start), seen_from(after, end), marks, reach)
         met = met._replace(which=which[met.which])
-        return _met_in_world(touch, met, faces, frame, motion, way, old, begin)
+        return _met_in_world(touch, met, faces, frame, motion, way.start[met.which], old, begin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -482,33 +504,45 @@ class DepthGauge:
     """How deep things are in each other at a recorded frame, on many more points than contact itself looks at."""
 
     search: ContactSearch
-    vertices: tuple[np.ndarray, ...]
-    """Of each object, those that are looked at."""
+    points: tuple[Any, ...]
+    """Of each object, those that are looked at in obstacles and other objects."""
 
     sizes: tuple[float, ...]
 
     @staticmethod
-    def of(meshes: Sequence[Mesh], search: ContactSearch) -> DepthGauge:
-        used = [np.unique(mesh.faces) for mesh in meshes]
-        thinned = [mine[:: max(1, -(-len(mine) // CHECKED_POINTS))] for mine in used]
-        return DepthGauge(search, tuple(thinned), tuple(mesh.size for mesh in meshes))
+    def of(bounds: Sequence[Bound], search: ContactSearch) -> DepthGauge:
+        points = []
+        for bound in bounds:
+            used = np.unique(bound.body.mesh.faces)
+            points.append(bound.mechanics.points(used[:: max(1, -(-len(used) // CHECKED_POINTS))]))
+        return DepthGauge(search, tuple(points), tuple(bound.body.mesh.size for bound in bounds))
 
-    def deepest(self, positions: Sequence[np.ndarray], motions: Sequence[Any]) -> tuple[float, float]:
-        """Largest depth, in mesh units and as a share of the object's size."""
-        found, search = [], self.search
-        for touch in search.floors:
-            lowest = float((positions[touch.points.owner] @ touch.solid.normal).min())
-            found.append((max(0.0, touch.solid.height - lowest), touch.points.owner))
-        boxes = np.stack([[x.min(axis=0), x.max(axis=0)] for x in positions], axis=1)
-        walls = search.walls_near(*boxes)
-        if walls:
-            low, high = solid_boxes(walls, motions, boxes)
-            owners = np.array([touch.points.owner for touch in walls], dtype=np.int64)
-            for k in np.flatnonzero(((low <= boxes[1, owners]) & (high >= boxes[0, owners])).all(axis=1)):
-                x = positions[owners[k]][self.vertices[owners[k]]]
-                found.append((_depth(walls[k], x, motions), int(owners[k])))
-        shares = [depth / self.sizes[owner] for depth, owner in found]
-        return max((depth for depth, _ in found), default=0.0), max(shares, default=0.0)
+    def deepest(self, motions: Sequence[Any]) -> tuple[float, float]:
+        """Largest depth in obstacles and other objects, in mesh units and as a share of the object's size."""
+        search = self.search
+        near = search.walls_near(*search.boxes([motion.y for motion in motions])) if search.has_walls else []
+        if not near:
+            return 0.0, 0.0
+        owners = {touch.points.owner for touch in near} | {touch.other for touch in near if touch.other is not None}
+        placed = {owner: self.points[owner].positions(motions[owner])[0] for owner in owners}
+        boxes = np.zeros((2, len(motions), 3))
+        for owner, x in placed.items():
+            boxes[:, owner] = x.min(axis=0), x.max(axis=0)
+        (low, high), found = solid_boxes(near, motions, boxes), [(0.0, 0)]
+        for touch, bottom, top in zip(near, low, high, strict=True):
+            owner = touch.points.owner
+            if (bottom <= boxes[1, owner]).all() and (top >= boxes[0, owner]).all():
+                found.append((_depth(touch, placed[owner], motions), owner))
+        return max(depth for depth, _ in found), max(depth / self.sizes[owner] for depth, owner in found)
+
+    def below_ground(self, positions: Sequence[Float[np.ndarray, "_ _ 3"]]) -> tuple[float, float]:
+        """Largest depth of any vertex in a plane over all frames, in the same two measures."""
+        found = [(0.0, 0)]
+        for touch in self.search.floors:
+            owner, plane = touch.points.owner, touch.solid
+            lowest = min(float((frame @ plane.normal).min()) for frame in positions[owner])
+            found.append((plane.height - lowest, owner))
+        return max(depth for depth, _ in found), max(depth / self.sizes[owner] for depth, owner in found)
 
 
 def solid_boxes(
@@ -548,12 +582,45 @@ def _clearance(solid: Any, x: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, " n
     return np.maximum(low - x, x - high).max(axis=1)
 
 
-def _above(solids: Sequence[Any], points: Any, motion: Any, moments: Sequence[float]) -> Float[np.ndarray, " n"]:
-    """The same of points that bend and of the nearest of some solids, at the nearest of some moments ahead."""
+def _above(solids: Sequence[Any], points: Any, motion: Any, ahead: float) -> Float[np.ndarray, " n"]:
+    """The same of points that bend and of the nearest of some solids, now or so many seconds ahead."""
     if len(solids) == 1 and isinstance(solids[0], HalfSpace):
-        return points.heights(motion, solids[0].normal, moments).min(axis=1) - solids[0].height
-    x, rate = points.positions(motion)[0], points.velocities(motion)[0]
-    return np.min([_clearance(solid, x + ahead * rate) for solid in solids for ahead in moments], axis=0)
+        return points.lowest(motion, solids[0].normal, ahead) - solids[0].height
+    x = points.positions(motion)[0]
+    places = [x, x + ahead * points.velocities(motion)[0]] if ahead else [x]
+    return np.min([_clearance(solid, place) for solid in solids for place in places], axis=0)
+
+
+def _on_plane(touch: Touch, which: Int[np.ndarray, " n"], motion: Any) -> Found:
+    """Points that bend, followed above or below a plane."""
+    chosen, plane = touch.points.points.take(which), touch.solid
+    start = chosen.positions(motion)[0]
+    normals, marks = np.ones((len(which), 1)) * plane.normal, np.zeros(len(which), dtype=np.int64)
+    return Found(touch, which, normals, start @ plane.normal - plane.height, marks, None, chosen)
+
+
+@compiled
+def corner_bounds(corners, share, plane, y, rate, ahead, since):
+    """Bounds for all points between corners ``(H, 8, 4)`` of what follows each frame, whose weights add up to at most
+    ``share``: their least height above a plane now or ``ahead`` seconds later, and how far any is from where it was
+    when the features ``(K, 3)`` were ``since``."""
+    low, high, far = np.inf, -np.inf, 0.0
+    for h in range(corners.shape[0]):
+        for c in range(8 if corners[h, 0, 3] > 0.0 else 0):
+            for moment in range(2 if ahead > 0.0 else 1):
+                height, square = 0.0, 0.0
+                for i in range(3):
+                    place, before = 0.0, 0.0
+                    for k in range(4):
+                        value = y[4 * h + k, i]
+                        if moment == 1:
+                            value += ahead * rate[4 * h + k, i]
+                        place += corners[h, c, k] * value
+                        before += corners[h, c, k] * since[4 * h + k, i]
+                    height += plane[i] * place
+                    square += (place - before) ** 2
+                low, high, far = min(low, height), max(high, height), max(far, square)
+    return 0.5 * (low + high) - 0.5 * share * (high - low) - plane[3], share * np.sqrt(far)
 
 
 def _foremost(points: PointSet, near: Int[np.ndarray, " n"], heights: Float[np.ndarray, " n"]) -> Int[np.ndarray, " m"]:
@@ -584,7 +651,7 @@ def _met_in_world(
     faces: Int[np.ndarray, " n"] | None,
     frame: Float[np.ndarray, "4 4"] | None,
     motion: Any,
-    way: Way,
+    places: Float[np.ndarray, "n 3"],
     old: Found | None,
     begin: Sequence[Any],
 ) -> Found | None:
@@ -592,7 +659,6 @@ def _met_in_world(
     if not len(met.which):
         return old
     normals = met.normals if frame is None else met.normals @ frame[:3, :3].T
-    places = way.start[met.which]
     below = places - met.gaps[:, None] * normals
     gaps = met.gaps - touch.points.radii[met.which]
     feet = None
@@ -601,7 +667,8 @@ def _met_in_world(
     elif motion is not None and frame is not None:
         feet = motion.mechanics.node_points(apply(inverse(frame), below), np.full(len(below), touch.node))
     soles = _soles(touch.points, met.which, places, normals, begin)
-    found = Found(touch, met.which, normals, gaps, met.marks, feet, soles)
+    chosen = touch.points.points.take(met.which)
+    found = Found(touch, met.which, normals, gaps, met.marks, feet, chosen, soles)
     return found if old is None else _joined(old, found)
 
 
@@ -626,4 +693,4 @@ def _joined(a: Found, b: Found) -> Found:
         soles = a.soles.join([b.soles])
     columns = ("which", "normals", "gaps", "marks")
     joined = [np.concatenate([getattr(a, name), getattr(b, name)]) for name in columns]
-    return Found(a.touch, *joined, feet, soles)  # type: ignore[call-arg]
+    return Found(a.touch, *joined, feet, a.points.join([b.points]), soles)  # type: ignore[call-arg]
