@@ -127,7 +127,8 @@ def find_sources(where: str | Path) -> list[ObjectFile]:
     where = Path(where)
     if where.is_dir():
         outside = set(links_outside(where))
-        found, root = [(path, "") for path in _models(where) if path not in outside], where
+        found: list[tuple[Path | str, str]] = [(path, "") for path in _models(where) if path not in outside]
+        root = where
     elif where.suffix.lower() in (".csv", ".txt"):
         found, root = _listed(where), where.parent
     else:
@@ -137,7 +138,7 @@ def find_sources(where: str | Path) -> list[ObjectFile]:
     return _keyed(found, root)
 
 
-def _stored(url: str) -> list[tuple[str, str]]:
+def _stored(url: str) -> list[tuple[Path | str, str]]:
     """The URLs of a list, or of all objects below a URL."""
     files, root = opened(url)
     if root.endswith((".csv", ".txt")):
@@ -298,10 +299,10 @@ class BatchStore(FolderStore):
         found = self.read(f"assets/{source.key}/{RECORD}")
         return None if found is None else _parsed(found)
 
-    def is_done(self, source: ObjectFile, again: Iterable[str] = ()) -> bool:
+    def is_done(self, source: ObjectFile, again: Sequence[str] = ()) -> bool:
         """Whether an object has a record, its file has not changed since, and it did not end in one of some states."""
         found = self.record(source)
-        return found is not None and found.get("digest") == source.digest and found.get("status") not in again
+        return found is not None and found.get("digest") == source.digest and str(found.get("status")) not in again
 
     def keep(self, source: ObjectFile, record: Mapping[str, Any], files: Mapping[str, bytes]) -> None:
         """Write what was made of an object, its record last."""
