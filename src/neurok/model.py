@@ -307,7 +307,8 @@ class Model:
             return infer_points(self.mesh, self.network, mode, dim)
         if not has_weights(LATENT_WEIGHTS):
             raise NeurokError("No weights of the latent space are shipped with this copy; name some with --weights.")
-        return infer_points(self.mesh, load_model(LATENT_WEIGHTS, "deformation"), mode, dim)
+        shipped: Any = load_model(LATENT_WEIGHTS, "deformation")
+        return infer_points(self.mesh, shipped, mode, dim)
 
     def wide_space(self, mode: ReductionMode = "gram", dim: int | None = None) -> ScrewSpace:
         """All that the deformation network holds plausible, without joints."""
