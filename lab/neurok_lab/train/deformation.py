@@ -29,7 +29,7 @@ REAL_WEIGHT = 10
 """How often a real object counts, over all its clips; a generated one counts once."""
 
 CLIP_WEIGHT = 3
-"""How much more often an object counts whose clips are learned from: there are fewer of them, and each bends its own way."""
+"""How much more often an object counts whose clips are learned from: they are fewer, and each bends its own way."""
 
 WATCHED_COUNT = 32
 """Generated subjects that are watched and not learned from; real ones follow the hold-out rule."""
