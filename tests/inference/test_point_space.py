@@ -1,3 +1,7 @@
+import json
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -5,8 +9,9 @@ import torch
 from neurok.catalogue.samples import make_sample
 from neurok.errors import NeurokError
 from neurok.geometry.lie import apply, fit_rigid
-from neurok.inference.points import PointSpace, closed_form, infer_points
-from neurok.kinematics.space import decode
+from neurok.hub import load_model
+from neurok.inference.points import PointSpace, infer_points
+from neurok.kinematics.space import contract, decode
 from neurok.learned.deformation.points import PointConfig, PointModel
 from neurok.posing.registration import register_points
 
@@ -90,11 +95,18 @@ def test_moving_and_scaling_the_mesh_changes_nothing(space):
     np.testing.assert_allclose(decode(far, q), 3.0 * decode(space, q) + np.array([5.0, -2.0, 1.0]), atol=2e-3)
 
 
-def test_a_closed_form_can_stand_in(space):
-    quick = closed_form(space)
-    assert quick.dim <= 16
-    assert quick.facts["point_error"] < 0.2
-    np.testing.assert_allclose(decode(quick, np.zeros(quick.dim)), space.rest.vertices, atol=1e-12)
+def test_forces_reach_the_coordinates_as_through_all_derivatives(space):
+    rng = np.random.default_rng(1)
+    q, v = rng.normal(size=(2, 2, space.dim)) * 0.3
+    values, slopes = space.shape(q)
+    forces, moving = rng.normal(size=values.shape), space.moving(q, v)
+    np.testing.assert_allclose(moving.values, values, atol=1e-6)
+    for found, wanted in (
+        (moving.pull(forces), contract(slopes, forces)),
+        (moving.rate_pull(forces), contract(space.shape_rate(q, v), forces)),
+        (moving.rate, np.einsum("bd,bdkc->bkc", v, slopes)),
+    ):
+        np.testing.assert_allclose(found, wanted, atol=1e-4 * np.abs(wanted).max())
 
 
 def test_a_pose_of_the_space_is_found_again_from_its_points(space):
@@ -108,3 +120,40 @@ def test_a_pose_of_the_space_is_found_again_from_its_points(space):
 def test_too_many_coordinates_get_a_sentence():
     with pytest.raises(NeurokError, match=r"1\.\.16"):
         infer_points(make_sample("lamp").mesh, lively(), dim=17)
+
+
+@pytest.fixture(scope="module")
+def shipped() -> PointSpace:
+    return infer_points(make_sample("lamp").mesh, load_model("latent", "deformation"), dim=4)
+
+
+def test_shipped_weights_rest_at_zero_and_move_in_samples(shipped):
+    rest, size = shipped.rest.vertices, shipped.box.size
+    assert np.abs(decode(shipped, np.zeros(4)) - rest).max() < 1e-6 * size
+    moved = [np.linalg.norm(decode(shipped, q) - rest, axis=1).mean() / size for q in shipped.sample(4)]
+    assert 0.005 < np.mean(moved) < 0.5
+
+
+def test_shipped_weights_agree_with_finite_differences(shipped):
+    q, v, step = shipped.sample(1), np.eye(4)[:1], 1e-2
+    numeric = (shipped.shape(q + step * v)[0] - shipped.shape(q - step * v)[0]) / (2 * step)
+    np.testing.assert_allclose(shipped.shape(q)[1][:, 0], numeric, atol=1e-2 * np.abs(numeric).max())
+
+
+def test_shipped_samples_depend_on_their_seed_alone(shipped):
+    again = infer_points(shipped.rest, load_model("latent", "deformation"), dim=4)
+    np.testing.assert_array_equal(again.sample(3, seed=5), shipped.sample(3, seed=5))
+    q = shipped.sample(1, seed=5)[0]
+    np.testing.assert_array_equal(again.positions(q), shipped.positions(q))
+    assert np.abs(shipped.sample(3, seed=6) - shipped.sample(3, seed=5)).max() > 0.1
+
+
+@pytest.mark.slow
+def test_the_command_samples_the_latent_space(tmp_path):
+    from neurok.io import load
+
+    out = tmp_path / "lamp.glb"
+    run = [sys.executable, "-m", "neurok", "sample", "sample:lamp", "--space", "latent", "--json", "--out", str(out)]
+    told = json.loads(subprocess.run(run, check=True, capture_output=True, text=True).stdout)
+    assert "latent" in json.dumps(told)
+    assert np.ptp(load(out).clips[0].positions, axis=0).max() > 1e-3

@@ -13,6 +13,7 @@ from neurok.catalogue.vocabulary import CATEGORIES
 from neurok.errors import NeurokError
 from neurok.generation.writing import Generator
 from neurok.hub import save_model
+from neurok.learned.deformation.points import PointModel
 from neurok.learned.ensemble import Ensemble
 from neurok.learned.grouping import Grouper
 from neurok_lab.data.still import UNSEEN_CATEGORIES
@@ -132,6 +133,14 @@ CARDS: dict[str, dict[str, Any]] = {
 }
 """What cards say of weights, besides what their runs tell."""
 
+POINT_LIMITS = [
+    "Learned from furniture, appliances, tools and animated figures; poses of other objects are guesses.",
+    "Nothing makes bodies rigid: surfaces that should move together come apart, and may pass through each other.",
+    "The surface must be split where parts touch: parts welded into one component move as one soft body.",
+    "Matching and simulation move each of at most 32 patches as one rigid body.",
+]
+"""Of the point network, whose motions are not joints."""
+
 SWEET_HOME = {
     "name": "Sweet Home 3D furniture library",
     "license": "CC0-1.0, CC-BY-3.0, CC-BY-3.0-US",
@@ -240,7 +249,8 @@ def _deformation(runs: Sequence[TrainingRun], data: Sequence[str | Path]) -> tup
         task.model.load_state_dict({k: torch.stack([s[k] for s in states]).mean(dim=0) for k in states[0]})
         network, watched = task.model, split_subjects(data).watch
         metrics = {name: evaluate(task, subjects) for name, subjects in watched.items()}
-    return network, {"metrics": {name: round(value, 4) for name, value in metrics.items()}}
+    told = {"metrics": {name: round(value, 4) for name, value in metrics.items()}, "held_out": HELD_OUT}
+    return network, {**told, **({"limits": POINT_LIMITS} if isinstance(network, PointModel) else {})}
 
 
 def _articulation(runs: Sequence[TrainingRun], data: Sequence[str | Path]) -> tuple[Ensemble, dict[str, Any]]:
