@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from neurok.catalogue.appearance import METALLIC, RGB, colour_words, rgb_of
+from neurok.catalogue.appearance import METALLIC, NATURAL, RGB, colour_words, rgb_of
 from neurok.catalogue.captions import main_part
 from neurok.catalogue.materials import METALS, WOODS
 from neurok.catalogue.parts import Appearance, Assembly, Part
@@ -18,16 +18,6 @@ from neurok.generation.reshaping import counted, resized
 
 GRAIN = 0.79
 """Brightness of grain and threads beside the colour they lie in, the middle of those that are drawn."""
-
-BARE = {
-    **dict.fromkeys(("rattan", "cork", "suede", "cardboard"), "tan"),
-    **dict.fromkeys(("straw", "mdf"), "beige"),
-    **dict.fromkeys(("ceramic", "porcelain", "marble"), "white"),
-    **dict.fromkeys(("glass", "acrylic"), "light grey"),
-    **dict.fromkeys(("granite", "concrete"), "grey"),
-    **{"terracotta": "terracotta", "zinc": "silver", "leather": "brown", "soil": "dark brown"},
-}
-"""Colours in which materials are seen that one would not say a colour of; others keep the colour they had."""
 
 OWN_PATTERNS = {"wood": "wood", "marble": "marble", "weave": "fabric"}
 """Patterns that belong to a material, by its name or family: they go when it does."""
@@ -291,7 +281,7 @@ def of_material(part: Part, material: str) -> Appearance:
     kept = OWN_PATTERNS.get(finish.pattern)
     if kept is not None and kept not in (material, family):
         finish = replace(finish, pattern="plain", second="", second_rgb=(1.0, 1.0, 1.0))
-    colours = WOODS.get(material) or METALS.get(material) or ((BARE[material],) if material in BARE else ())
+    colours = WOODS.get(material) or METALS.get(material) or ((NATURAL[material],) if material in NATURAL else ())
     seen = library()[part.appearance.visible_material].family
     if colours and finish.colour not in colours and not (is_cover and was_cover):
         finish = in_colour(finish, colours[0])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 
 from neurok.core.surface import Surface, Texture
 
@@ -29,7 +30,12 @@ def _rgb(hex_color: str) -> np.ndarray:
 
 def linear(hex_color: str) -> tuple[float, float, float]:
     """An sRGB colour such as ``#c49a6c`` in linear light."""
-    srgb = _rgb(hex_color) / 255.0
+    return linear_of(_rgb(hex_color) / 255.0)
+
+
+def linear_of(srgb: npt.ArrayLike) -> tuple[float, float, float]:
+    """An sRGB colour, each channel 0..1, in linear light."""
+    srgb = np.asarray(srgb, dtype=np.float64)
     light = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
     return float(light[0]), float(light[1]), float(light[2])
 
@@ -68,41 +74,6 @@ def glow(color: str = "#fff1c9", strength: float = 1.0) -> Surface:
     """Something that shines by itself."""
     rgb = linear(color)
     return Surface("glow", (*rgb, 1.0), 0.0, 0.5, emissive=(rgb[0] * strength, rgb[1] * strength, rgb[2] * strength))
-
-
-@lru_cache(maxsize=8)
-def grained_wood(kind: str = "oak", size: int = 512) -> Surface:
-    """Wood with drawn grain, running along v; tiles."""
-    rng = np.random.default_rng(sum(map(ord, kind)))
-    u, v = np.meshgrid(np.arange(size) / size, np.arange(size) / size)
-    warp = sum(
-        rng.uniform(0.2, 0.5) / k**1.5 * np.sin(2 * np.pi * (k * v + rng.integers(0, 2) * u) + rng.uniform(0, 6.3))
-        for k in (1, 2, 3)
-    )
-    rings = 0.5 + 0.5 * np.sin(2 * np.pi * (12 * u + 0.3 * warp))
-    fibres = np.repeat(rng.normal(size=(1, size)), size, axis=0) + 0.5 * np.repeat(
-        rng.normal(size=(size // 64, size)), 64, axis=0
-    )
-    shade = 1.0 - 0.10 * rings**3 + 0.022 * fibres
-    warm = np.array([1.0, 0.97, 0.92]) ** (3.0 * (1.0 - shade[..., None]))
-    pixels = np.clip(_rgb(WOODS[kind]) * shade[..., None] * warm, 0, 255).astype(np.uint8)
-    return Surface(f"{kind} grain", (1.0, 1.0, 1.0, 1.0), 0.0, 0.55, Texture.from_pixels(pixels, f"{kind}_grain"))
-
-
-@lru_cache(maxsize=8)
-def woven(color: str = "#5d7f8c", accent: str = "#f0e6d2", size: int = 512) -> Surface:
-    """A woven fabric with a woven-in pattern of diamonds; tiles."""
-    u, v = np.meshgrid(np.arange(size) / size, np.arange(size) / size)
-    rng = np.random.default_rng(7)
-    cells = 6
-    diamond = np.abs((u * cells) % 1 - 0.5) + np.abs((v * cells) % 1 - 0.5)
-    line = np.clip(1.0 - np.abs(diamond - 0.42) / 0.045, 0, 1) + np.clip(1.0 - diamond / 0.09, 0, 1)
-    weft, warp = np.sin(2 * np.pi * 96 * u) * np.sign(np.sin(2 * np.pi * 48 * v)), np.sin(2 * np.pi * 96 * v)
-    threads = 0.5 + 0.25 * weft + 0.25 * warp
-    shade = 0.86 + 0.16 * threads + 0.02 * rng.normal(size=u.shape)
-    mix = np.clip(line, 0, 1)[..., None] * 0.85
-    pixels = np.clip((_rgb(color) * (1 - mix) + _rgb(accent) * mix) * shade[..., None], 0, 255).astype(np.uint8)
-    return Surface("woven fabric", (1.0, 1.0, 1.0, 1.0), 0.0, 0.95, Texture.from_pixels(pixels, "woven"))
 
 
 @lru_cache(maxsize=2)
