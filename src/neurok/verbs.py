@@ -1,4 +1,4 @@
-"""The verbs that need only the model of an object: ``plan``, ``articulate``, ``infer``, ``propose_materials``, ``paint``."""
+"""The verbs that need only the model of an object: plans, joints, spaces of poses, materials and their looks."""
 
 from __future__ import annotations
 

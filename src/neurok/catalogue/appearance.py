@@ -180,8 +180,8 @@ NATURAL = {
 """Colours in which materials are seen that one would not say a colour of."""
 
 NATURAL_OF_FAMILY = {
-    "wood": "light brown", "metal": "silver", "leather": "brown", "fabric": "beige", "plant": "green", "rubber": "charcoal",
-    "plastic": "light grey", "ground": "brown", "tissue": "tan", "paper": "cream", "composite": "charcoal",
+    "wood": "light brown", "metal": "silver", "leather": "brown", "fabric": "beige", "plant": "green",
+    "rubber": "charcoal", "plastic": "light grey", "ground": "brown", "tissue": "tan", "paper": "cream", "composite": "charcoal",
 }  # fmt: skip
 
 

@@ -259,7 +259,7 @@ def cells(
 def veins(
     rng: np.random.Generator, tile: tuple[float, float], strength: float = 0.9, width: float = 0.05, light: float = 0.0
 ) -> Maps:
-    """Marble: thin dark lines where a warped field passes through zero, at two scales, in cloudy stone, or ``light``."""
+    """Marble: thin dark lines where a warped field passes through zero in cloudy stone, or ``light``."""
     warp = fractal(rng, 2.0)
     cloud = fractal(rng, 1.7)
     dark = 0.06 * cloud

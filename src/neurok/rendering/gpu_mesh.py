@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from neurok.core import Finish, Mesh, Surface
 from neurok.core.surface import CLAMP, MIRROR, NEAREST, Lookup, PlacedTexture, Role, number, numbers, placed_finish
