@@ -200,7 +200,7 @@ def weave(
     pitch = tile[0] / threads
     reflectance = _grey(np.maximum(dark, 0.0), (0.92, 1.0, 1.06))
     if weft > 0.0:
-        reflectance = np.where(over[..., None], 0.45 * reflectance, (0.45 + 0.55 * weft) * reflectance)
+        reflectance = np.where(over[..., None], (1.0 - 0.6 * weft) * reflectance, reflectance)
     height = 0.30 * pitch * (top + 0.15 * slub) + 0.05 * pitch * noise(rng, 0.6)
     return Maps(reflectance, height, np.full_like(u, 1.0))
 
@@ -218,7 +218,7 @@ def knit(
     leg = np.sqrt(np.maximum(1.0 - (2.0 * middle - 1.0) ** 2, 0.0))
     top = leg * np.sqrt(np.maximum(1.0 - (2.0 * share - 1.0) ** 2, 0.0)) ** 0.7
     ply = np.sin(2 * np.pi * (share * 1.0 + 2.5 * middle))
-    shade = rng.standard_normal((courses + 2, int(wales) + 1))[np.floor(y).astype(int), i.astype(int) % int(wales)]
+    shade = rng.standard_normal((courses, int(wales)))[np.floor(y).astype(int) % courses, i.astype(int) % int(wales)]
     dark = depth * (1.0 - top) + 0.05 * ply * top + melange * shade + 0.05 * noise(rng, 0.6)
     pitch = tile[0] / wales
     return Maps(_grey(dark, (0.94, 1.0, 1.05)), pitch * (0.22 * top + 0.02 * ply * top), np.full_like(u, 1.0))
