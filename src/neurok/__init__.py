@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from neurok.studio.page import show as show
     from neurok.verbs import articulate as articulate
     from neurok.verbs import infer as infer
-    from neurok.verbs import paint as paint
     from neurok.verbs import plan as plan
     from neurok.verbs import propose_materials as propose_materials
 
@@ -69,7 +68,6 @@ _HOMES = {
     "load_mesh": "neurok.io",
     "load_model": "neurok.hub",
     "material": "neurok.core",
-    "paint": "neurok.verbs",
     "plan": "neurok.verbs",
     "pose": "neurok.posing.verbs",
     "propose_materials": "neurok.verbs",

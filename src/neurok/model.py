@@ -540,6 +540,12 @@ class Model:
             return self.articulated()
         return replace(asset, materials=self.field_on(self.mesh))
 
+    def painted(self) -> Asset:
+        """The object with physically based surfaces of its materials on all regions that have no pictures."""
+        from neurok.inference.material_drawing import paint
+
+        return paint(self.asset, self.materials)
+
     def articulated(self, plan: BodyPlan | None = None) -> Asset:
         """The object with its materials and joints, or on bones where it bends and has no joint."""
         return self.boned(plan or self.plan) or self.jointed(plan or self.plan)

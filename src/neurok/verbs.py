@@ -1,4 +1,4 @@
-"""The verbs that need only the model of an object: plans, joints, spaces of poses, materials and their looks."""
+"""The verbs that need only the model of an object: ``plan``, ``articulate``, ``infer``, ``propose_materials``."""
 
 from __future__ import annotations
 
@@ -108,16 +108,3 @@ def propose_materials(thing: Thing, *, given: Mapping[str, str] | None = None, n
         if not found.materials.names_regions(name):
             raise NeurokError(f"{name!r} is only a piece of a part; materials are set for whole parts or surfaces.")
     return found.materials
-
-
-def paint(thing: Thing, *, given: Mapping[str, str] | None = None) -> Asset:
-    """The object with physically based surfaces of its proposed materials on all regions that have no pictures.
-
-    Args:
-        thing: A mesh, an asset, a model, or what ``neurok.load`` reads.
-        given: Materials that are known, by part, surface or ``all``.
-    """
-    from neurok.inference.material_drawing import paint as painted
-
-    model = understand(thing, materials=given)
-    return painted(model.asset, propose_materials(model, given=given))

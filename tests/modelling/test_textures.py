@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.io.khronos import faults
 
 from neurok.core import Asset
 from neurok.geometry.operators import face_normals
@@ -9,9 +10,8 @@ from neurok.io import load, save
 from neurok.modelling import textures
 from neurok.modelling.builder import mesh_of_pieces
 from neurok.modelling.shapes import box, cylinder, sphere
-from neurok.modelling.surfaces import linear_of
+from neurok.modelling.surfaces import linear
 from neurok.modelling.textures import maps_of, normals_of, pbr, pictures, recipes, tile_of, unwrap, unwrapped
-from tests.io.khronos import faults
 
 MAPPED = [name for name, recipe in recipes().items() if recipe.maps]
 
@@ -122,11 +122,9 @@ def test_vertices_split_at_creases_alone_have_normals():
 
 def test_all_extensions_reach_a_file_that_the_khronos_validator_accepts(tmp_path):
     names = ["velvet", "@ceramic", "glass", "oak", "@metal"]
-    finishes = [pbr(name, linear_of((0.6, 0.4, 0.3)), name) for name in names]
+    finishes = [pbr(name, linear((0.6, 0.4, 0.3)), name) for name in names]
     printed = pbr("linen", (0.5, 0.1, 0.1), "print", second=(0.8, 0.8, 0.8), figure="plaid", repeats=2)
-    pieces = [
-        (unwrapped(box((0.3, 0.1, 0.2), (k, 0, 0)), one), one, k) for k, one in enumerate([*finishes, printed])
-    ]
+    pieces = [(unwrapped(box((0.3, 0.1, 0.2), (k, 0, 0)), one), one, k) for k, one in enumerate([*finishes, printed])]
     mesh = mesh_of_pieces(pieces, [f"part_{k}" for k in range(len(pieces))], "swatches")
     save(Asset(mesh), tmp_path / "x.glb")
     assert faults([tmp_path / "x.glb"]) == {}

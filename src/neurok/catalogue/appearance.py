@@ -17,7 +17,7 @@ from neurok.core import Surface
 from neurok.core.material import Material
 from neurok.core.material_library import library, material
 from neurok.modelling.sampler import Sampler
-from neurok.modelling.surfaces import linear_of
+from neurok.modelling.surfaces import linear
 from neurok.modelling.textures import FIGURES, PERIODS, pbr, recipes, uniform
 
 RGB = tuple[float, float, float]
@@ -159,9 +159,6 @@ def material_of(finish: Appearance) -> Material:
     )
 
 
-METALLIC = ("silver", "gold", "light grey", "grey", "charcoal")
-"""Colours in which metal is bare."""
-
 UNPAINTED = ("rattan", "straw", "cork", "bark", "bamboo")
 """Of the family of wood, but seen in any colour."""
 
@@ -181,7 +178,8 @@ NATURAL = {
 
 NATURAL_OF_FAMILY = {
     "wood": "light brown", "metal": "silver", "leather": "brown", "fabric": "beige", "plant": "green",
-    "rubber": "charcoal", "plastic": "light grey", "ground": "brown", "tissue": "tan", "paper": "cream", "composite": "charcoal",
+    "rubber": "charcoal", "plastic": "light grey", "ground": "brown", "tissue": "tan", "paper": "cream",
+    "composite": "charcoal",
 }  # fmt: skip
 
 
@@ -227,10 +225,10 @@ def surface_of(finish: Appearance, textured: bool = True) -> Surface:
     """How a part is drawn: with the maps of its recipe, or for meshes without texture coordinates in one colour."""
     material = "marble" if finish.pattern == "marble" else finish.visible_material
     recipe = recipe_of(material, finish.rgb, grain=finish.pattern == "wood", opaque=finish.feel == "stiff")
-    name, rgb = f"{finish.shade} {finish.visible_material}", linear_of(finish.rgb)
+    name, rgb = f"{finish.shade} {finish.visible_material}", linear(finish.rgb)
     if not textured:
         return uniform(recipe, rgb, name)
     if finish.pattern not in FIGURES or not recipes()[recipe].maps:
         return pbr(recipe, rgb, name)
     repeats = max(1, round(PERIODS[finish.pattern] * recipes()[recipe].tile[0] / finish.tile))
-    return pbr(recipe, rgb, name, second=linear_of(finish.second_rgb), figure=finish.pattern, repeats=repeats)
+    return pbr(recipe, rgb, name, second=linear(finish.second_rgb), figure=finish.pattern, repeats=repeats)

@@ -212,7 +212,7 @@ class Materials(Command):
 
 
 def _write(model: Model, found: Proposals, path: Path, is_painted: bool) -> list[Path]:
-    from neurok.inference.material_drawing import paint, save_materials_picture
+    from neurok.inference.material_drawing import save_materials_picture
     from neurok.io import save
     from neurok.io.materials_file import write_materials
     from neurok.rendering import render_mesh, save_image
@@ -220,11 +220,11 @@ def _write(model: Model, found: Proposals, path: Path, is_painted: bool) -> list
     if path.suffix.lower() == ".json":
         write_materials(found.field, found.mesh, path, found.records())
     elif path.suffix.lower() in PICTURES and is_painted:
-        save_image(render_mesh(paint(model.asset, found).mesh, 960, 720), path)
+        save_image(render_mesh(model.painted().mesh, 960, 720), path)
     elif path.suffix.lower() in PICTURES:
         save_materials_picture(found, path)
     elif is_painted:
-        return save(paint(model.asset, found), path)
+        return save(model.painted(), path)
     else:
         return save(replace(model.asset, materials=model.field), path)
     return [path]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -13,11 +14,12 @@ from neurok.core import Asset, MaterialField, Mesh, Surface
 from neurok.core.material_library import library
 from neurok.core.mesh import Authored
 from neurok.core.select import Region
+from neurok.core.surface import to_srgb
 from neurok.geometry.operators import find_corners
 from neurok.geometry.topology import face_components
 from neurok.inference.materials import Proposal, Proposals
-from neurok.modelling.surfaces import linear_of
-from neurok.modelling.textures import pbr, srgb, tile_of, unwrap
+from neurok.modelling.surfaces import linear
+from neurok.modelling.textures import pbr, tile_of, unwrap
 
 LEGEND = 360
 """Width of the legend [pixels]."""
@@ -93,18 +95,9 @@ def paint(asset: Asset, proposals: Proposals) -> Asset:
     corners = find_corners(mesh.vertices[source], faces, part_ids)
     normals = corners.normals(mesh.vertices[source], faces)
     source, uv = source[corners.source], uv[corners.source]
-    vertices, tints = mesh.vertices[source], mesh.vertex_colors
-    painted = replace(
-        mesh,
-        vertices=vertices,
-        faces=corners.faces,
-        uv=uv,
-        part_ids=None if mesh.part_ids is None else mesh.part_ids[source],
-        vertex_colors=None if tints is None else tints[source],
-        surfaces=tuple(surfaces),
-        face_surfaces=face_surfaces,
-        authored=Authored(vertices, normals),
-    )
+    authored = Authored(mesh.vertices[source], normals)
+    looks: dict[str, Any] = {"uv": uv, "surfaces": tuple(surfaces), "face_surfaces": face_surfaces}
+    painted = mesh.reindexed(source, corners.faces, authored=authored, **looks)
     field = proposals.field
     values = {name: numbers[source] for name, numbers in field.values.items()}
     clips = tuple(
@@ -129,10 +122,10 @@ def _surface(item: Proposal, is_coloured: bool) -> Surface:
     if own is not None and own.texture is not None:
         return own
     natural = own is None or not is_coloured
-    rgb = natural_rgb(name) if natural else tuple(map(float, srgb(own.base_color[:3])))  # type: ignore[union-attr]
+    rgb = natural_rgb(name) if natural else tuple(to_srgb(np.array(own.base_color[:3])).tolist())  # type: ignore[union-attr]
     opaque = own is not None and own.alpha_mode == "OPAQUE" and is_coloured
     recipe = recipe_of(name, rgb, grain=natural and library().get(name) is not None, opaque=opaque)
-    return pbr(recipe, linear_of(rgb), f"{own.name} {name}" if own is not None and own.name else name)
+    return pbr(recipe, linear(rgb), f"{own.name} {name}" if own is not None and own.name else name)
 
 
 def _cover(item: Proposal) -> str:

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from jaxtyping import Float, Int, UInt8
 from scipy import fft
 
-from neurok.core.surface import Finish, Lookup, Surface, Texture
+from neurok.core.surface import Finish, Lookup, Surface, Texture, to_srgb
 from neurok.geometry.topology import split_by_face_label
 from neurok.modelling.shapes import Shape
 
@@ -43,8 +43,6 @@ QUALITY = {"reflectance": 82, "normal": 75, "shine": 75}
 """Of the JPEGs."""
 
 Plane = Float[np.ndarray, "N N"]
-_LIGHT = (np.arange(4096, dtype=np.float32) / 4095.0) ** 2
-_CURVE = np.where(_LIGHT <= 0.0031308, 12.92 * _LIGHT, 1.055 * _LIGHT ** (1 / 2.4) - 0.055).astype(np.float32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -318,11 +316,6 @@ def _occlusion(height: Plane, tile: tuple[float, float]) -> Plane:
     return np.clip(1.0 - np.maximum(blurred - height, 0.0) * SIZE / (3.0 * max(tile)), 0.0, 1.0)
 
 
-def srgb(linear: npt.ArrayLike) -> np.ndarray:
-    """Linear light, 0..1, as sRGB, 0..1, by a table of 4096 steps of its square root."""
-    return _CURVE[np.round(4095.0 * np.sqrt(np.clip(linear, 0.0, 1.0))).astype(np.int16)]
-
-
 def jpeg(values: np.ndarray, name: str, quality: int, chroma: bool = False) -> Texture:
     """Numbers, 0..1, as a picture; ``chroma`` keeps all three channels at full resolution."""
     from PIL import Image
@@ -341,7 +334,7 @@ def pictures(name: str) -> tuple[Texture, Texture, Texture]:
     half = shine.reshape(SIZE // 2, 2, SIZE // 2, 2, 3).mean(axis=(1, 3))
     label = name.strip("@").replace(" ", "_")
     return (
-        jpeg(srgb(maps.reflectance), f"{label}_base", QUALITY["reflectance"]),
+        jpeg(to_srgb(maps.reflectance), f"{label}_base", QUALITY["reflectance"]),
         jpeg(0.5 + 0.5 * normals_of(maps.height, tile), f"{label}_normal", QUALITY["normal"], chroma=True),
         jpeg(half, f"{label}_shine", QUALITY["shine"]),
     )
@@ -374,7 +367,7 @@ def pbr(
         record["extras"] = {TILE_KEY: list(r.tile)}
     extensions: dict[str, Any] = {}
     if r.sheen:
-        white = [round(float(r.sheen * (0.3 + 0.7 * c)), 4) for c in np.sqrt(rgb)]
+        white = [round(float(r.sheen * (0.1 + 0.9 * c)), 4) for c in np.sqrt(rgb)]
         extensions["KHR_materials_sheen"] = {"sheenColorFactor": white, "sheenRoughnessFactor": 0.5}
     if r.coat:
         coat = {"clearcoatFactor": r.coat, "clearcoatRoughnessFactor": r.coat_roughness}
@@ -402,7 +395,7 @@ def printed(recipe: str, figure: str, first: RGB, second: RGB, repeats: int) -> 
     mix = np.asarray(FIGURES[figure]((repeats * u) % 1.0, (repeats * v) % 1.0), dtype=float)[..., None]
     ground = maps_of(recipe).reflectance
     colours = np.asarray(first) * (1.0 - mix) + np.clip(second, DARKEST, BRIGHTEST) * mix
-    return jpeg(srgb(colours * ground / ground.mean(axis=(0, 1))), f"{figure}_print", QUALITY["reflectance"])
+    return jpeg(to_srgb(colours * ground / ground.mean(axis=(0, 1))), f"{figure}_print", QUALITY["reflectance"])
 
 
 def _petals(u: Plane, v: Plane) -> Plane:
