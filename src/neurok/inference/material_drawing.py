@@ -117,14 +117,14 @@ def paint(asset: Asset, proposals: Proposals) -> Asset:
 
 
 def _surface(item: Proposal, is_coloured: bool) -> Surface:
-    """What a region looks like; one with a picture looks as it does."""
+    """What a region looks like; one with a picture, or that glows, looks as it does."""
     own, name = item.region.surface, _cover(item)
-    if own is not None and own.texture is not None:
+    if own is not None and (own.texture is not None or any(own.emissive)):
         return own
     natural = own is None or not is_coloured
     rgb = natural_rgb(name) if natural else tuple(to_srgb(np.array(own.base_color[:3])).tolist())  # type: ignore[union-attr]
     opaque = own is not None and own.alpha_mode == "OPAQUE" and is_coloured
-    recipe = recipe_of(name, rgb, grain=natural and library().get(name) is not None, opaque=opaque)
+    recipe = recipe_of(name, rgb, grain=natural, opaque=opaque)
     return pbr(recipe, linear(rgb), f"{own.name} {name}" if own is not None and own.name else name)
 
 

@@ -294,7 +294,7 @@ KINDS: Mapping[str, Callable[..., Maps]] = {
 }  # fmt: skip
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=8)
 def maps_of(name: str) -> Maps:
     """The maps of a recipe; its name is the seed."""
     recipe = recipes()[name]
@@ -327,17 +327,18 @@ def jpeg(values: np.ndarray, name: str, quality: int, chroma: bool = False) -> T
 
 
 @lru_cache(maxsize=64)
-def pictures(name: str) -> tuple[Texture, Texture, Texture]:
-    """Base colour, normal, and occlusion, roughness and metal in one, of a recipe; the last at half the size."""
+def pictures(name: str) -> tuple[tuple[Texture, Texture, Texture], Float[np.ndarray, "3"]]:
+    """Base colour, normal, and (at half the size) occlusion, roughness and metal of a recipe; its mean reflectance."""
     maps, tile = maps_of(name), recipes()[name].tile
     shine = np.stack([_occlusion(maps.height, tile), maps.roughness, np.ones_like(maps.height)], axis=-1)
     half = shine.reshape(SIZE // 2, 2, SIZE // 2, 2, 3).mean(axis=(1, 3))
     label = name.strip("@").replace(" ", "_")
-    return (
+    drawn = (
         jpeg(to_srgb(maps.reflectance), f"{label}_base", QUALITY["reflectance"]),
         jpeg(0.5 + 0.5 * normals_of(maps.height, tile), f"{label}_normal", QUALITY["normal"], chroma=True),
         jpeg(half, f"{label}_shine", QUALITY["shine"]),
     )
+    return drawn, maps.reflectance.mean(axis=(0, 1))
 
 
 RGB = tuple[float, float, float]
@@ -356,8 +357,7 @@ def pbr(
     record: dict[str, Any] = {"pbrMetallicRoughness": metal, "doubleSided": True}
     lookups: tuple[Lookup, ...] = ()
     if r.maps:
-        base, normal, shine = pictures(recipe)
-        mean = maps_of(recipe).reflectance.mean(axis=(0, 1))
+        (base, normal, shine), mean = pictures(recipe)
         factor = np.minimum(np.array(rgb) / mean, 1.0)
         if figure and second is not None:
             base, factor = printed(recipe, figure, rgb, second, repeats), np.ones(3)
@@ -382,10 +382,11 @@ def pbr(
     return Surface.of(name or recipe, Finish.of(record, lookups))
 
 
-def uniform(recipe: str, rgb: RGB, name: str = "") -> Surface:
-    """A surface of a recipe without its maps."""
-    whole = pbr(recipe, rgb, name)
-    return Surface(name or recipe, (*rgb, whole.base_color[3]), whole.metallic, whole.roughness)
+def uniform(recipe: str, rgb: RGB, name: str) -> Surface:
+    """A surface of a recipe without its maps and extensions."""
+    r = recipes()[recipe]
+    alpha, mode = (0.4, "BLEND") if r.transmission else (1.0, "OPAQUE")
+    return Surface(name, (*rgb, alpha), r.metallic, r.roughness, alpha_mode=mode)  # type: ignore[arg-type]
 
 
 @lru_cache(maxsize=64)
