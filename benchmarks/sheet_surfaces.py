@@ -68,6 +68,7 @@ def _swatches() -> Iterator[np.ndarray]:
         rgb = rgb_of(word) if word else natural_rgb(material)
         surface = pbr(recipe_of(material, rgb, grain=not word), linear(rgb), entry)
         solids = [slab((-0.17, 0.0, -0.11), (0.17, 0.03, 0.11), 0.002), sphere(0.08, 64, 32).move(0.0, 0.11, 0.0)]
+        solids = solids[1:] if material == "glass" else solids  # a clear face on the ground flickers with it
         pieces = [(unwrapped(solid, surface), surface, 0) for solid in solids]
         yield render_mesh(mesh_of_pieces(pieces, ["swatch"], entry), 200, 170)[..., :3]
 
@@ -78,7 +79,9 @@ def _beside() -> Iterator[np.ndarray]:
         for text in prompts:
             (made,) = generate(text, seed=0)
             yield render_mesh(made.asset.mesh, 360, 300)[..., :3]
-        mine = sorted((one for one in real if one.category == category and not one.is_kept_aside), key=lambda one: one.path)
+        mine = sorted(
+            (one for one in real if one.category == category and not one.is_kept_aside), key=lambda one: one.path
+        )
         for model in mine[:2]:
             yield render_mesh(load(model.path).mesh, 360, 300)[..., :3]
 

@@ -189,23 +189,27 @@ def natural_rgb(material: str) -> RGB:
     return rgb_of(NATURAL.get(material) or NATURAL_OF_FAMILY.get(family, "white"))
 
 
-def is_bare(family: str, rgb: RGB) -> bool:
-    """Whether wood or metal of that colour is seen itself, neither stained nor painted: brown, or grey and golden."""
+def is_bare(material: str, rgb: RGB) -> bool:
+    """Whether wood or metal of that colour (sRGB) is seen itself, neither stained nor painted: brown, grey, golden."""
     hue, saturation, value = colorsys.rgb_to_hsv(*rgb)
-    if family == "metal":
-        return value > 0.2 and (saturation < 0.12 or (0.05 < hue < 0.16 and saturation > 0.3))
-    return 0.02 < hue < 0.16 and saturation > 0.15
+    if material in ("brass", "copper", "gold"):
+        return 0.01 < hue < 0.17 and saturation > 0.2
+    if library()[material].family == "metal":
+        return value > 0.2 and saturation < 0.12
+    return 0.01 < hue < 0.16 and saturation > 0.15
 
 
-def recipe_of(material: str, rgb: RGB, *, grain: bool = False, opaque: bool = False) -> str:
-    """The recipe (``modelling.textures``) of a material of the library in a colour (sRGB)."""
+def recipe_of(material: str, rgb: RGB, *words: str, grain: bool = False, opaque: bool = False) -> str:
+    """The recipe (``modelling.textures``) of a material of the library in a colour (sRGB); words may name a wood."""
     family = library()[material].family if material in library() else "fabric"
     if family == "wood" and not grain and material in ("mdf", "particleboard"):
         return "board"
-    if family == "wood" and not grain and not is_bare(family, rgb) and material not in UNPAINTED:
+    if family == "wood" and not grain and not is_bare(material, rgb) and material not in UNPAINTED:
         return "painted wood"
+    if family == "wood" and material == "wood":
+        material = next((word for word in words if word in recipes() and recipes()[word].maps == "wood"), material)
     if family == "metal" and material != "cast iron":
-        if is_bare(family, rgb):
+        if is_bare(material, rgb):
             return "@metal" if material in ("steel", "aluminium", "titanium", "lead") else "polished"
         return "powder coat" if max(rgb) < 0.3 else "enamel"
     if material == "glass" and opaque:
@@ -224,7 +228,9 @@ PADDING = dict.fromkeys(("upholstery", "mattress", "stuffing", "down"), "@fabric
 def surface_of(finish: Appearance, textured: bool = True) -> Surface:
     """How a part is drawn: with the maps of its recipe, or for meshes without texture coordinates in one colour."""
     material = "marble" if finish.pattern == "marble" else finish.visible_material
-    recipe = recipe_of(material, finish.rgb, grain=finish.pattern == "wood", opaque=finish.feel == "stiff")
+    recipe = recipe_of(
+        material, finish.rgb, *finish.shade.split(), grain=finish.pattern == "wood", opaque=finish.feel == "stiff"
+    )
     name, rgb = f"{finish.shade} {finish.visible_material}", linear(finish.rgb)
     if not textured:
         return uniform(recipe, rgb, name)

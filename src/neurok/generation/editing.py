@@ -274,7 +274,7 @@ def of_material(part: Part, material: str) -> Appearance:
     seen = library()[part.appearance.visible_material].family
     if colours and finish.colour not in colours and not (is_cover and was_cover):
         finish = in_colour(finish, colours[0])
-    elif family == "metal" and seen != "metal" and not is_bare("metal", finish.rgb):
+    elif family == "metal" and seen != "metal" and not is_bare(material, finish.rgb):
         finish = in_colour(finish, "silver")
     if material in WOODS and finish.pattern == "plain":
         finish = replace(finish, pattern="wood", second="", tile=0.25)

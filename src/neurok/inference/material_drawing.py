@@ -118,23 +118,22 @@ def paint(asset: Asset, proposals: Proposals) -> Asset:
 
 def _surface(item: Proposal, is_coloured: bool) -> Surface:
     """What a region looks like; one with a picture, or that glows, looks as it does."""
-    own, name = item.region.surface, _cover(item)
+    words = re.findall(r"[a-z]+", item.region.name.lower())
+    own, name = item.region.surface, _cover(item.material.name, words)
     if own is not None and (own.texture is not None or any(own.emissive)):
         return own
     natural = own is None or not is_coloured
     rgb = natural_rgb(name) if natural else tuple(to_srgb(np.array(own.base_color[:3])).tolist())  # type: ignore[union-attr]
     opaque = own is not None and own.alpha_mode == "OPAQUE" and is_coloured
-    recipe = recipe_of(name, rgb, grain=natural, opaque=opaque)
+    recipe = recipe_of(name, rgb, *words, grain=natural, opaque=opaque)
     return pbr(recipe, linear(rgb), f"{own.name} {name}" if own is not None and own.name else name)
 
 
-def _cover(item: Proposal) -> str:
+def _cover(name: str, words: list[str]) -> str:
     """The material that is seen: of what is padded, the cloth or leather that the surface is called by."""
-    known, name = library(), item.material.name
-    if name not in known or known[name].family != "foam":
-        return name
-    words = re.findall(r"[a-z]+", item.region.name.lower())
-    return next((word for word in words if word in known and known[word].family in ("fabric", "leather")), name)
+    known = library()
+    covers = [word for word in words if word in known and known[word].family in ("fabric", "leather")]
+    return covers[0] if covers and name in known and known[name].family == "foam" else name
 
 
 Piece = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]

@@ -263,7 +263,7 @@ def veins(
     dark = 0.06 * cloud
     for share, scale in ((1.0, 1.9), (0.45, 1.6)):
         ridge = np.exp(-np.abs(fractal(rng, scale) + 0.35 * warp) / (width * share))
-        dark += strength * share * ridge * _ramp(-0.7, 1.1, noise(rng, 45.0))
+        dark += strength * share * ridge * _ramp(-1.4, 0.6, noise(rng, 45.0))
     shown = dark - light * (dark - 0.06 * cloud)
     return Maps(_grey(shown, (1.0, 0.98, 0.93)), -1e-5 * dark, np.clip(0.9 + 0.05 * cloud, 0.0, 1.0))
 
