@@ -159,6 +159,9 @@ def material_of(finish: Appearance) -> Material:
     )
 
 
+METAL_SHADE = 0.6
+"""Colour words say how metal looks among paints, darker than what it reflects: grey steel 0.2 and 0.4."""
+
 UNPAINTED = ("rattan", "straw", "cork", "bark", "bamboo")
 """Of the family of wood, but seen in any colour."""
 
@@ -232,6 +235,8 @@ def surface_of(finish: Appearance, textured: bool = True) -> Surface:
         material, finish.rgb, *finish.shade.split(), grain=finish.pattern == "wood", opaque=finish.feel == "stiff"
     )
     name, rgb = f"{finish.shade} {finish.visible_material}", linear(finish.rgb)
+    if recipes()[recipe].metallic:
+        rgb = (rgb[0] ** METAL_SHADE, rgb[1] ** METAL_SHADE, rgb[2] ** METAL_SHADE)
     if not textured:
         return uniform(recipe, rgb, name)
     if finish.pattern not in FIGURES or not recipes()[recipe].maps:
