@@ -175,7 +175,7 @@ NATURAL = {
     **dict.fromkeys(("glass", "acrylic"), "light grey"),
     **dict.fromkeys(("granite", "concrete"), "grey"),
     **{"terracotta": "terracotta", "zinc": "silver", "leather": "brown", "soil": "dark brown", "brass": "gold"},
-    **{"gold": "gold", "copper": "terracotta", "cast iron": "charcoal", "walnut": "brown", "pine": "beige"},
+    **{"gold": "gold", "copper": "salmon", "cast iron": "charcoal", "walnut": "brown", "pine": "beige"},
 }
 """Colours in which materials are seen that one would not say a colour of."""
 
