@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -43,6 +43,9 @@ class Way:
     end: Float[np.ndarray, "n 3"]
     which: Any = field(default_factory=lambda: slice(None))
     """Points that may touch something; those of the others are out of date."""
+
+    travelled: float = 0.0
+    """How far any has moved at most, from step to step."""
 
 
 @dataclass(eq=False)
@@ -247,6 +250,9 @@ class ContactSearch:
     """How far points of each object go in the present step."""
 
     dt: float = field(default=0.0, init=False)
+    _paths: dict[int, tuple[Float[np.ndarray, "n 3"], float]] = field(default_factory=dict, init=False)
+    """Where the points of a set were last, and how far they had travelled."""
+
     _touching: list[Touch] = field(default_factory=list, init=False)
     _known_levers: dict[int, Float[np.ndarray, " D"]] = field(default_factory=dict, init=False)
     _pairs: dict[tuple[int, int], list[Touch]] = field(default_factory=dict, init=False)
@@ -300,7 +306,7 @@ class ContactSearch:
         known = {id(entry.touch): entry for entry in found}
         for key, points in {id(touch.points): touch.points for touch, _ in open_ones}.items():
             way = self.ways[key]
-            self.ways[key] = Way(way.start, points.points.positions(now[points.owner])[0], way.which)
+            self.ways[key] = replace(way, end=points.points.positions(now[points.owner])[0])
         again = [(touch, self._meet(touch, which, begin, known.get(id(touch)), now)) for touch, which in open_ones]
         again += [(each[0], self._sunken(*each, known.get(id(each[0])), begin, now)) for each in self._planes]
         out, is_new = list(found), False
@@ -332,7 +338,11 @@ class ContactSearch:
     def _followed(self, points: PointSet, motions: Sequence[Any], dt: float) -> Way:
         """The ways of all points of a set, or of those that are near where the others cannot touch anything."""
         if id(points) not in self._still:
-            return _way(points, motions, dt)
+            way = _way(points, motions, dt)
+            before, travelled = self._paths.get(id(points), (way.start, 0.0))
+            way.travelled = travelled + float(np.sqrt(((way.start - before) ** 2).sum(axis=1).max(initial=0.0)))
+            self._paths[id(points)] = way.start, way.travelled
+            return way
         motion, fixed = motions[points.owner], self._still[id(points)]
         near = fixed.near(motion, dt, self.reach)
         pressed = [touch.known[touch.loads[touch.known] > 0.0] for touch in self.touches if touch.points is points]
@@ -487,7 +497,10 @@ class ContactSearch:
         start, end, marks, faces, frame = way.start[which], way.end[which], touch.marks[which], None, None
         if isinstance(touch.solid, BendingSurface):
             reach += self.moved[touch.points.owner] + self.moved[touch.other or 0]
-            met, faces = touch.solid.meet(motion, start, end, marks, reach)
+            spent = way.travelled + touch.solid.place(motion).travelled
+            clear = touch.clear[which] - spent
+            met, faces = touch.solid.meet(motion, start, end, marks, reach, clear)
+            touch.clear[which] = clear + spent
         elif motion is None:
             met = touch.solid.meet(start, end, marks, reach)
         else:
@@ -568,7 +581,7 @@ def _depth(touch: Touch, x: Float[np.ndarray, "n 3"], motions: Sequence[Any]) ->
     """How deep the deepest of some points is in the solid of a touch."""
     motion = None if touch.other is None else motions[touch.other]
     if isinstance(touch.solid, BendingSurface):
-        gaps = touch.solid.meet(motion, x, x, np.full(len(x), -1), 0.0)[0].gaps
+        gaps = touch.solid.meet(motion, x, x, np.full(len(x), -1), 0.0, np.zeros(len(x)))[0].gaps
     else:
         gaps = touch.solid.distance(x if motion is None else seen_from(motion.node_frame(touch.node), x))[0]
     return max(0.0, -float(gaps.min(initial=0.0)))
