@@ -469,14 +469,11 @@ class ContactSearch:
         for k, touch in enumerate(walls):
             groups.setdefault(id(touch.points), []).append(k)
         for key, mine in groups.items():
-            way, radii = self.ways[key], walls[mine[0]].points.radii[:, None]
-            start, end, radius = way.start[way.which], way.end[way.which], radii[way.which]
-            below, above = np.minimum(start, end) - radius, np.maximum(start, end) + radius
-            passes = ((below < high[mine, None]) & (above > low[mine, None])).all(axis=2)
-            for k, row in zip(mine, passes, strict=True):
-                if row.any():
-                    which = way.which
-                    out.append((walls[k], np.flatnonzero(row) if isinstance(which, slice) else which[row]))
+            way, radii = self.ways[key], walls[mine[0]].points.radii
+            which = np.arange(len(radii)) if isinstance(way.which, slice) else way.which
+            passes = np.zeros((len(mine), len(which)), dtype=bool)
+            found = mark_passing(way.start, way.end, radii, which, low[mine], high[mine], passes)
+            out += [(walls[k], which[row]) for k, row, is_any in zip(mine, passes, found, strict=True) if is_any]
         return out
 
     def _meet(
@@ -563,17 +560,21 @@ def solid_boxes(
 ) -> tuple[Float[np.ndarray, "T 3"], Float[np.ndarray, "T 3"]]:
     """Boxes around solids in the world; those of what bends are around the whole object."""
     low, high = np.empty((len(walls), 3)), np.empty((len(walls), 3))
+    moved, frames = [], []
     for k, touch in enumerate(walls):
         if isinstance(touch.solid, BendingSurface):
             margin = touch.solid.half + touch.solid.reach
             low[k], high[k] = boxes[0, touch.other] - margin, boxes[1, touch.other] + margin
             continue
-        bottom, top = touch.solid.box
+        low[k], high[k] = touch.solid.box
         if touch.other is not None:
-            frame = motions[touch.other].node_frame(touch.node)
-            middle, half = apply(frame, 0.5 * (bottom + top)[None])[0], np.abs(frame[:3, :3]) @ (0.5 * (top - bottom))
-            bottom, top = middle - half, middle + half
-        low[k], high[k] = bottom, top
+            moved.append(k)
+            frames.append(motions[touch.other].node_frame(touch.node))
+    if moved:
+        frame, middle, half = np.array(frames), 0.5 * (low[moved] + high[moved]), 0.5 * (high[moved] - low[moved])
+        middle = (frame[:, :3, :3] @ middle[..., None])[..., 0] + frame[:, :3, 3]
+        half = (np.abs(frame[:, :3, :3]) @ half[..., None])[..., 0]
+        low[moved], high[moved] = middle - half, middle + half
     return low, high
 
 
@@ -634,6 +635,22 @@ def corner_bounds(corners, share, plane, y, rate, ahead, since):
                     square += (place - before) ** 2
                 low, high, far = min(low, height), max(high, height), max(far, square)
     return 0.5 * (low + high) - 0.5 * share * (high - low) - plane[3], share * np.sqrt(far)
+
+
+@compiled
+def mark_passing(start, end, radii, which, low, high, passes):
+    """Mark which of some points pass each box on straight ways; whether any does."""
+    found = np.zeros(low.shape[0], dtype=np.bool_)
+    for n in range(which.shape[0]):
+        p = which[n]
+        for k in range(low.shape[0]):
+            inside = True
+            for i in range(3):
+                a, b = start[p, i], end[p, i]
+                inside &= min(a, b) - radii[p] < high[k, i] and max(a, b) + radii[p] > low[k, i]
+            if inside:
+                passes[k, n] = found[k] = True
+    return found
 
 
 def _foremost(points: PointSet, near: Int[np.ndarray, " n"], heights: Float[np.ndarray, " n"]) -> Int[np.ndarray, " m"]:
