@@ -2,10 +2,10 @@
 
     python benchmarks/bench_waiting.py [--only start steps assets] [--beside SRC] [--write docs/soft.md]
 
-``start`` runs fresh processes, the first motion with an empty folder of compiled code; ``steps`` times the steps of drops
-in the reduced engine, here and, in turns, in another copy of the sources (``--beside``); ``assets`` takes every model of
-``NEUROK_DATA/real_assets``: its plan, a pose, what a drop needs to begin, and how fast it is. All but the wall clock of
-``start`` are CPU seconds of one thread, so that other load on the machine counts little.
+``start`` runs fresh processes, the first motion with an empty folder of compiled code; ``steps`` times the steps of
+drops in the reduced engine, here and, in turns, in another copy of the sources (``--beside``); ``assets`` takes every
+model of ``NEUROK_DATA/real_assets``: its plan, what a drop needs to begin, and how fast it is. All but the wall clock
+of ``start`` are CPU seconds of one thread, so that other load on the machine counts little.
 """
 
 from __future__ import annotations
@@ -65,7 +65,9 @@ class BenchWaiting:
         for name in self.only:
             rows = makers[name]()
             columns = dict.fromkeys(key for row in rows for key in row)
-            text = markdown(rows, {key: (key, "{:.3g}" if isinstance(rows[0].get(key), float) else "{}") for key in columns})
+            text = markdown(
+                rows, {key: (key, "{:.3g}" if isinstance(rows[0].get(key), float) else "{}") for key in columns}
+            )
             print(f"\n{name}\n{text}", flush=True)
             if self.write is not None:
                 replace_block(self.write, f"waiting {name}", f"{text}\n\n{stamp()}")
@@ -77,15 +79,16 @@ class BenchWaiting:
         for _ in range(2):
             for copy, best in zip(copies, found, strict=True):
                 paths = f"{copy / 'src'}{os.pathsep}{copy / 'lab'}"
-                done = subprocess.run(
-                    [sys.executable, __file__, *asked], env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, check=True
-                )  # fmt: skip
+                extra, words = {"PYTHONPATH": paths}, [sys.executable, __file__, *asked]
+                done = subprocess.run(words, env={**os.environ, **extra}, capture_output=True, text=True, check=True)
                 for name, spent in json.loads(done.stdout).items():
                     best[name] = min(spent, best.get(name, np.inf))
         rows = []
         for name, spent in found[0].items():
             row = {"scene": name, "CPU s for 1 s": spent, "x real time": 1.0 / spent}
-            rows.append(row | ({} if len(found) < 2 else {"then": found[1][name], "now / then": spent / found[1][name]}))
+            rows.append(
+                row | ({} if len(found) < 2 else {"then": found[1][name], "now / then": spent / found[1][name]})
+            )
         return rows
 
 
@@ -127,7 +130,9 @@ def scene(name: str) -> tuple[Any, Any]:
     def soft(mesh: Any, height: float) -> Any:
         field = MaterialField.uniform(jelly, mesh.vertex_count)
         config = replace(SOFT, space=replace(SOFT.space, modes=10))
-        return soften(Body.of(mesh, materials=field, free=True, placement=place(0, height, 0)), anyway=True, config=config)
+        return soften(
+            Body.of(mesh, materials=field, free=True, placement=place(0, height, 0)), anyway=True, config=config
+        )
 
     def ball(around: int) -> Any:
         made = shapes.sphere(0.2, around, around // 2)
@@ -175,7 +180,19 @@ def start_up() -> list[dict[str, Any]]:
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         cache, out = str(Path(folder) / "compiled"), str(Path(folder) / "out.npz")
-        drop = ["-m", "neurok", "simulate", "sample:pillow", "--act", "drop", "--seconds", "0.5", "--force", "--out", out]
+        drop = [
+            "-m",
+            "neurok",
+            "simulate",
+            "sample:pillow",
+            "--act",
+            "drop",
+            "--seconds",
+            "0.5",
+            "--force",
+            "--out",
+            out,
+        ]
         asked: list[tuple[str, list[str], str | None]] = [
             ("`import neurok`", ["-c", "import neurok"], None),
             ("`neurok --help`", ["-m", "neurok", "--help"], None),
@@ -195,7 +212,9 @@ def assets(names: tuple[str, ...]) -> list[dict[str, Any]]:
     import neurok
 
     folder = Path(os.environ["NEUROK_DATA"]) / "real_assets"
-    found = sorted([*folder.glob("polyhaven/*.fbx"), *(path / "model.obj" for path in folder.glob("gso/*") if path.is_dir())])
+    found = sorted(
+        [*folder.glob("polyhaven/*.fbx"), *(path / "model.obj" for path in folder.glob("gso/*") if path.is_dir())]
+    )
     called = {path: path.parent.name if path.stem == "model" else path.stem for path in found}
     asset("warm", found[0])
     rows = []
@@ -223,7 +242,7 @@ def asset(name: str, path: Path) -> dict[str, Any]:
     planned = time.process_time()
     ready = prepare_scene(Scene((SceneObject(str(path), act="drop"),), seconds=1.0))
     prepared = time.process_time()
-    run = start(ready.bodies, ready.world, seconds=1.0)
+    run = start(ready.bodies, ready.world, seconds=1.0, engine="auto")
     started = time.process_time()
     while run.step():
         pass

@@ -182,7 +182,11 @@ class BendingSurface:
         which, faces, sides = np.empty((3, count), dtype=np.int64)
         normals, gaps = np.empty((count, 3)), np.empty(count)
         shape = self.closed, self.reach, self.half
-        met = slice(meet_triangles(start, end, marks, reach, clear, self.place(motion), *shape, which, faces, sides, normals, gaps))
+        met = slice(
+            meet_triangles(
+                start, end, marks, reach, clear, self.place(motion), *shape, which, faces, sides, normals, gaps
+            )
+        )
         return Meeting(which[met], normals[met], gaps[met], sides[met]), faces[met]
 
     def feet(self, motion: Any, x: Float[np.ndarray, "n 3"], faces: Int[np.ndarray, " n"]) -> Any:
@@ -312,9 +316,9 @@ def meet_triangles(start, end, marks, reach, clear, placed, closed, wide, half, 
             drop += (start[p, i] - end[p, i]) * normals[count, i]
         if 0.0 < gap < 2.0 * length and gap > drop:
             # What is quick may meet another place than the one nearest to where it starts.
-            depth, other, back = plane_of_triangles(
-                end[p], side, placed, closed, wide, half, found, squares, normal
-            )[:3]
+            depth, other, back = plane_of_triangles(end[p], side, placed, closed, wide, half, found, squares, normal)[
+                :3
+            ]
             fall = 0.0
             for i in range(3):
                 fall += (start[p, i] - end[p, i]) * normal[i]
