@@ -66,6 +66,9 @@ REST_DEPTH = 3e-5
 """How deep one point sinks under the weight of its whole object, as a share of the object's size: invisible, and still
 so soft that a fall ends within a few Newton iterations."""
 
+LOST = 1e6
+"""A way that is so many times as long as the triangles are wide, or that is not a number, meets nothing."""
+
 NEIGHBOURS = 6
 """Triangles that are asked about each point: those around the nearest one."""
 
@@ -231,7 +234,8 @@ def nearest_triangles(x, placed, found, squares):
     at, first, last = np.empty(3, dtype=np.int64), np.empty(3, dtype=np.int64), np.empty(3, dtype=np.int64)
     for i in range(3):
         at[i] = int(np.floor((x[i] - placed.low[i]) / placed.cell))
-    while ring < 0 or count < found.shape[0] or squares[count - 1] > (ring * placed.cell) ** 2:
+        ring = max(ring, -at[i] - 1, at[i] - placed.shape[i])
+    while count == 0 or count < found.shape[0] or squares[count - 1] > (ring * placed.cell) ** 2:
         ring += 1
         is_done = True
         for i in range(3):
@@ -304,7 +308,7 @@ def meet_triangles(start, end, marks, reach, clear, placed, closed, wide, half, 
             passes &= min(a, b) < placed.high[i] + margin and max(a, b) > placed.low[i] - margin
             length += (b - a) ** 2
         length = np.sqrt(length)
-        if not passes or clear[p] > reach + wide + half + length:
+        if not (passes and length < LOST * wide) or clear[p] > reach + wide + half + length:
             continue
         gap, face, side, far = plane_of_triangles(
             start[p], marks[p], placed, closed, wide, half, found, squares, normals[count]
@@ -316,14 +320,12 @@ def meet_triangles(start, end, marks, reach, clear, placed, closed, wide, half, 
             drop += (start[p, i] - end[p, i]) * normals[count, i]
         if 0.0 < gap < 2.0 * length and gap > drop:
             # What is quick may meet another place than the one nearest to where it starts.
-            depth, other, back = plane_of_triangles(end[p], side, placed, closed, wide, half, found, squares, normal)[
-                :3
-            ]
+            there = plane_of_triangles(end[p], side, placed, closed, wide, half, found, squares, normal)
             fall = 0.0
             for i in range(3):
                 fall += (start[p, i] - end[p, i]) * normal[i]
-            if depth < 0.0 and depth + fall > 0.0:
-                gap, face, side, drop, normals[count] = depth + fall, other, back, fall, normal
+            if there[0] < 0.0 and there[0] + fall > 0.0:
+                gap, face, side, drop, normals[count] = there[0] + fall, there[1], there[2], fall, normal
         if face >= 0 and min(gap, gap - drop) < reach:
             which[count], faces[count], sides[count], gaps[count] = p, face, side, gap
             count += 1
