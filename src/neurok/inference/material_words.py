@@ -66,22 +66,11 @@ def evidence() -> Mapping[str, Any]:
     return json.loads(FILE.read_text(encoding="utf-8"))  # type: ignore[no-any-return]
 
 
-@cache
-def _columns() -> Mapping[str, list[int]]:
-    """Where each material stands in the library, and with ``@`` all of a family."""
-    out: dict[str, list[int]] = {}
-    for column, (name, entry) in enumerate(library().items()):
-        out[name] = [column]
-        out.setdefault(f"@{entry.family}", []).append(column)
-    return out
-
-
 def odds_of(record: Mapping[str, float]) -> Float[np.ndarray, " M"]:
     """Log-odds of each material of the library; ``@metal`` stands for all metals that are not named themselves."""
-    out = np.zeros(len(library()))
-    for name in sorted(record, key=lambda key: not key.startswith("@")):
-        out[_columns().get(name, [])] = record[name]
-    return out
+    return np.array(
+        [record.get(name, record.get(f"@{entry.family}", 0.0)) for name, entry in library().items()], dtype=np.float64
+    )
 
 
 def tokens(name: str) -> list[str]:
