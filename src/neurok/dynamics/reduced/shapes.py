@@ -89,7 +89,7 @@ class Placed(NamedTuple):
     cell: float
     """... and the size of the cubes of a grid on it."""
 
-    shape: tuple[int, int, int]
+    shape: tuple[int, ...]
     """How many cubes there are along each axis."""
 
     starts: Int[np.ndarray, " C"]
