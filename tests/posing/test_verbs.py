@@ -12,7 +12,7 @@ from neurok.geometry.lie import axis_angle_matrix
 from neurok.geometry.sampling import sample_surface
 from neurok.io import save
 from neurok.kinematics import ArticulatedSpace, KinematicSpace, decode
-from neurok.kinematics.screws import ScrewSpace, whole
+from neurok.kinematics.screws import ScrewSpace
 from neurok.model import understand
 from neurok.modelling.shapes import box
 from neurok.posing import verbs
@@ -102,7 +102,7 @@ def boxes_that_slide(along: int = 0) -> ScrewSpace:
     screws = np.zeros((2, 6, 1))
     screws[1, 3 + along, 0] = 0.2
     centers = np.array([[0.0, 0, 0], [0.0, 0.5, 0]])
-    return ScrewSpace(mesh, np.repeat(np.eye(2), count, axis=0), centers, screws, np.zeros(1), whole(1))
+    return ScrewSpace(mesh, np.repeat(np.eye(2), count, axis=0), centers, screws)
 
 
 @pytest.mark.slow
