@@ -158,6 +158,11 @@ class KinematicSpace:
         return False
 
     @property
+    def steps_per_slopes(self) -> int:
+        """So many steps of a search share derivatives: more than one where they cost far more than the values."""
+        return 1
+
+    @property
     def is_loose(self) -> bool:
         """Whether the first six coordinates shift and turn the whole object about its middle."""
         return False
