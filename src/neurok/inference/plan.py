@@ -3,7 +3,8 @@
 Bodies are the parts that a file names, labels that were given, or pieces that the grouping network puts together. The
 search moves them along lines until they collide or detach; the joint network has seen joints of other objects; the
 grouping network tells which bodies move at all. These are weighed here and nowhere else: ``infer``, ``articulate``,
-``sample``, ``pose``, ``simulate`` and exports read the plan. The learned prior says what bends.
+``sample``, ``pose``, ``simulate`` and exports read the plan. What bends is said by
+materials (``Model.plan``).
 """
 
 from __future__ import annotations
