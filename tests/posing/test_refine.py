@@ -164,5 +164,5 @@ def test_joints_are_not_refined():
     space = ArticulatedSpace(asset.articulation)
     points = cloud(asset.mesh, asset.mesh.vertices)
     pose = pose_to_points(space, points, config=PoseConfig(starts=1))
-    with pytest.raises(NeurokError, match="learned space"):
+    with pytest.raises(NeurokError, match="Only poses on bones"):
         refine_pose(replace(pose), points)
