@@ -45,26 +45,6 @@ def vertex_normals(vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F
     return np.where(length > 1e-300, normals / np.maximum(length, 1e-300), fallback)
 
 
-def flat_share(
-    vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], sides: int = 6, within: float = np.deg2rad(8.0)
-) -> float:
-    """Share of the surface that faces one of a few directions: 1 for a board or a box, little for what is round.
-
-    Args:
-        vertices: Of the mesh.
-        faces: Those to look at.
-        sides: How many directions there may be.
-        within: How far normals may stray from them, in radians.
-    """
-    normals, left = face_normals(vertices, faces), face_areas(vertices, faces)
-    total = float(left.sum())
-    if total <= 0.0:
-        return 1.0
-    for _ in range(sides):
-        left[normals @ normals[left.argmax()] > np.cos(within)] = 0.0
-    return 1.0 - float(left.sum()) / total
-
-
 Moments = tuple[float, Float[np.ndarray, "3"], Float[np.ndarray, "3 3"]]
 """Mass, centre of mass, inertia about it."""
 
