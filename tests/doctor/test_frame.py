@@ -94,6 +94,7 @@ def test_formats_that_state_a_frame():
     assert not states_frame("walk_%04d.obj")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [

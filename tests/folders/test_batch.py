@@ -276,6 +276,7 @@ def count(job):
     }
 
 
+@pytest.mark.slow
 def test_objects_and_results_may_lie_in_storage_and_a_batch_goes_on_there(models, tmp_path, capsys):
     fsspec = pytest.importorskip("fsspec")
     memory = fsspec.filesystem("memory")

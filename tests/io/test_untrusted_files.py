@@ -280,6 +280,7 @@ def test_grey_pictures_of_16_bits_keep_their_shades(tmp_path):
     assert np.array_equal(pixels[..., 0], shades >> 8)
 
 
+@pytest.mark.slow
 def test_nodes_that_show_nodes_end_in_the_sandbox(tmp_path, capfd, monkeypatch):
     pytest.importorskip("collada")
     from neurok.io import interchange

@@ -29,6 +29,7 @@ def test_files_whose_names_tell_of_motion_are_neither_static_nor_forgotten(folde
     assert [path.stem for path in (*learned, *kept)] == ["pillow"]
 
 
+@pytest.mark.slow
 def test_a_plan_that_is_sure_enough_labels_its_own_object(folder):
     (thing,) = things(folder, sure=0.0)
     mesh, joints = thing.load()
@@ -37,6 +38,7 @@ def test_a_plan_that_is_sure_enough_labels_its_own_object(folder):
     assert len(joints) == mesh.part_count
 
 
+@pytest.mark.slow
 def test_a_plan_that_is_not_sure_teaches_nothing(folder):
     (thing,) = things(folder, sure=0.9999)
     with pytest.raises(NeurokError, match="is not learned from: its plan is not sure of what moves"):
