@@ -49,13 +49,13 @@ class GroupingConfig:
     least: int = 24
     """Votes that a body has at least."""
 
-    normal: float = 0.08
+    normal: float = 0.04
     """How far apart opposite normals are where faces look for votes [sizes of the object, halved]."""
 
-    near: int = 12
+    near: int = 6
     """Votes that a face listens to."""
 
-    far: float = 2.0
+    far: float = 2.5
     """Votes farther than this from a face say less of it than that it is hidden, and so of the base [nodes]."""
 
     smooth: float = 4.0
