@@ -1,8 +1,8 @@
 """Long use and sudden ends: python benchmarks/soak.py --write docs/reliability.md
 
 Calls `simulate` thousands of times and steps particles by the million in one process, and looks whether memory and open
-files stay flat. Then kills long commands at random moments, and lets the disk fill at random writes, and looks at what
-is left.
+files stay flat. Then ends long commands at random moments (SIGKILL, SIGINT and SIGTERM in turn), and lets the disk fill
+at random writes, and looks at what is left.
 """
 
 from __future__ import annotations
@@ -112,15 +112,26 @@ LONG = {
     "simulate, particles": ["simulate", "sample:pillow", "--engine", "particles", "--drop", "--seconds", "0.2",
                             "--out", "OUT/o.glb"],
     "render": ["render", "sample:laptop", "--out", "OUT/o.png", "OUT/o.mp4"],
+    "simulate, soft": ["simulate", "sample:pillow", "--act", "drop", "--seconds", "0.3", "--out", "OUT/o.glb"],
     "generate": ["generate", "--text", "a red chair", "--out", "OUT/o.glb"],
+    "generate --act": ["generate", "--text", "a pillow", "--act", "drop", "--seconds", "0.2", "--out", "OUT/o.glb"],
+    "materials --check": ["materials", "IN/objects", "--propose", "--check", "--out", "OUT/sheet"],
     "data household": ["data", "household", "--out", "OUT/store", "--count", "2"],
     "batch": ["batch", "convert", "IN/objects", "--out", "OUT/all", "--formats", ".glb", "--workers", "1"],
-    "train": ["train", "articulation", "IN/objects", "--recipe", "smoke", "--everything", "--out", "OUT/run"],
+    "train articulation": ["train", "articulation", "IN/objects", "--recipe", "smoke", "--everything",
+                           "--out", "OUT/run"],
+    "train pieces": ["train", "pieces", "IN/objects", "--recipe", "smoke", "--everything", "--generated", "0",
+                     "--out", "OUT/run"],
+    "train deformation": ["train", "deformation", "IN/tiny", "--recipe", "smoke", "--out", "OUT/run"],
+    "train parts": ["train", "parts", "IN/parts", "--recipe", "smoke", "--objects", "2", "--out", "OUT/run"],
 }  # fmt: skip
 """Commands by name; IN is a folder with what they read."""
 
-RESUMED = ("data household", "batch", "train")
+RESUMED = ("data household", "batch", *(name for name in LONG if name.startswith("train ")))
 """Those that go on where they were killed: they begin in an empty folder, and end with the same bytes."""
+
+SIGNALS = (signal.SIGKILL, signal.SIGINT, signal.SIGTERM)
+"""Sent in turn."""
 
 UNTOLD = ("times.jsonl", "log.jsonl", "checkpoint.safetensors")
 """Files that hold times."""
@@ -223,15 +234,16 @@ def kills(times: int, seed: int, folder: Path, names: list[str]) -> list[list[st
                 out.mkdir()
             child = _started(words, out)
             time.sleep(dice.uniform(0.0, 1.0) * whole)
-            os.kill(child, signal.SIGKILL)
-            ended += _ended(child) == -signal.SIGKILL
+            sent = SIGNALS[number % len(SIGNALS)]
+            os.kill(child, sent)
+            ended += _ended(child) in (-sent, 128 + sent)
             bad, left = _left(out)
             damaged, stale = damaged + bad, max(stale, left)
             if name in RESUMED or number == times - 1:
                 codes.add(_ended(_started(_continued(words, out), out)))
                 damaged += _left(out)[0]
                 other += _bytes(out) != wanted
-        rows.append([f"kill -9: `{name}`", f"{times}, {ended} before its end", str(damaged), str(other),
+        rows.append([f"killed: `{name}`", f"{times}, {ended} before its end", str(damaged), str(other),
                      ", ".join(map(str, sorted(codes))), f"{_left(out)[1]} (at most {stale} in between)"])  # fmt: skip
     return rows
 
@@ -259,6 +271,10 @@ def given(folder: Path) -> None:
     (folder / "given" / "objects").mkdir(parents=True)
     for name in ("laptop", "cabinet", "pillow"):
         save(load(f"sample:{name}"), folder / "given" / "objects" / f"{name}.npz")
+    for words in (["data", "build", "--recipe", "tiny", "--out", "IN/tiny"], LONG["train parts"]):  # makes IN/parts
+        (folder / "made").mkdir(exist_ok=True)
+        if code := _ended(_started(words, folder / "made")):
+            raise SystemExit(f"{' '.join(words)} ended with {code}: {(folder / 'stderr').read_text()}")
 
 
 def full_disk(times: int, seed: int, folder: Path, names: list[str]) -> list[list[str]]:

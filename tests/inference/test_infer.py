@@ -41,7 +41,7 @@ def test_three_lines_take_a_mesh_to_motion(weights):
 def test_a_mesh_an_asset_and_a_file_have_the_same_space(weights, tmp_path):
     asset = make_sample("laptop")
     neurok.save(asset.mesh, tmp_path / "laptop.ply")
-    spaces = [infer(thing, weights, dim=2, exact=True) for thing in (asset, asset.mesh, tmp_path / "laptop.ply")]
+    spaces = [infer(thing, weights, dim=2, wide=True) for thing in (asset, asset.mesh, tmp_path / "laptop.ply")]
     np.testing.assert_array_equal(spaces[0].sample(2), spaces[1].sample(2))
     assert spaces[2].rest.vertex_count == asset.mesh.vertex_count
 
@@ -49,7 +49,7 @@ def test_a_mesh_an_asset_and_a_file_have_the_same_space(weights, tmp_path):
 def test_the_point_model_is_loaded_and_inferred_by_the_same_verbs(tmp_path):
     model = PointModel(PointConfig(width=16, heads=2))
     save_model(model, tmp_path / "points.safetensors", {})
-    space = infer(make_sample("lamp").mesh, tmp_path / "points.safetensors", dim=2, exact=True)
+    space = infer(make_sample("lamp").mesh, tmp_path / "points.safetensors", dim=2)
     assert space.dim == 2
 
 

@@ -175,3 +175,18 @@ def test_the_table_names_materials_that_there_are():
     records += [group["of"] for section in ("materials", "parts") for group in table[section]]
     records += [record["of"] for record in (*lexicon()["things"], lexicon()["toy"])]
     assert {name for record in records for name in record} <= known
+
+
+@pytest.mark.parametrize("name", ["Plane.001", "pCylinder2", "Box017", "Cone"])
+def test_primitives_of_modelling_programs_say_nothing_of_a_part(name):
+    assert read_name(name) == []
+
+
+def test_a_large_part_that_nothing_names_is_of_what_its_object_is_made_of():
+    """Two halves of a backpack called by their primitives are cloth; a small buckle beside them need not be."""
+    halves = [shapes.box((0.3, 0.4, 0.1)), shapes.box((0.3, 0.4, 0.1))]
+    vertices = np.concatenate([halves[0].vertices, halves[1].vertices + [0.0, 0.0, 0.1]])
+    faces = np.concatenate([halves[0].faces, halves[1].faces + len(halves[0].vertices)])
+    ids = np.repeat([0, 1], len(halves[0].vertices))
+    found = propose_materials(Mesh(vertices, faces, part_ids=ids, part_names=("Plane_1", "Plane_2"), name="backpack"))
+    assert all(item.material.is_soft for item in found.items)

@@ -32,6 +32,17 @@ class MotionFlags:
     """Length of the motion [s]."""
 
 
+@dataclass(frozen=True)
+class ReadingFlags:
+    """How words and pictures are read."""
+
+    best: bool = False
+    """Take the likeliest category of a doubtful picture, which otherwise ends in a question and exit code 6."""
+
+    weights: Annotated[str, arg("FILE|ID", "the shipped ones")] = "generation"
+    """A .safetensors file or a hub id."""
+
+
 @dataclass
 class Generate(Command):
     """Generate an object from words, a picture or both: parts, colours, materials and joints, ready to simulate.
@@ -54,9 +65,6 @@ class Generate(Command):
     image: Annotated[Path | None, arg("FILE", "none")] = None
     """A picture of one object (.png, .jpg, .webp), best with a plain background."""
 
-    best: bool = False
-    """Take the likeliest category of a doubtful picture, which otherwise ends in a question and exit code 6."""
-
     count: Annotated[int, arg("N", aliases=("-n",))] = 1
     """How many different objects."""
 
@@ -71,12 +79,10 @@ class Generate(Command):
 
     seed: SeedFlag = 0
 
-    weights: Annotated[str, arg("FILE|ID", "the shipped ones")] = "generation"
-    """A .safetensors file or a hub id."""
-
     force: ForceFlag = False
     json: JsonFlag = False
 
+    reading: tyro.conf.OmitArgPrefixes[ReadingFlags] = field(default_factory=ReadingFlags)
     motion: tyro.conf.OmitArgPrefixes[MotionFlags] = field(default_factory=MotionFlags)
 
     def run(self) -> dict[str, Any]:
@@ -89,11 +95,21 @@ class Generate(Command):
             from neurok.generation.vary import vary
 
             found = vary(
-                self.like, edit=self.edit or "", text=self.text, count=self.count, seed=self.seed, weights=self.weights
+                self.like,
+                edit=self.edit or "",
+                text=self.text,
+                count=self.count,
+                seed=self.seed,
+                weights=self.reading.weights,
             )
         else:
             found = generate(
-                self.text, self.image, count=self.count, seed=self.seed, weights=self.weights, best=self.best
+                self.text,
+                self.image,
+                count=self.count,
+                seed=self.seed,
+                weights=self.reading.weights,
+                best=self.reading.best,
             )
         for one in found:
             self._describe(one)

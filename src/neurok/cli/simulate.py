@@ -116,6 +116,8 @@ class MatterFlags:
     joint_friction: Annotated[float | None, arg("MU", "0.3 where there is a ground, else 0")] = None
     """Coefficient of the dry friction of joints."""
 
+    no_interior: NoInteriorFlag = False
+
 
 @dataclass(frozen=True)
 class SteppingFlags:
@@ -187,7 +189,6 @@ class Simulate(Command):
     unit: UnitFlag = None
     up: UpFlag = None
     nodes: NodesFlag = ()
-    no_interior: NoInteriorFlag = False
 
     force: ForceFlag = False
     json: JsonFlag = False
@@ -257,7 +258,7 @@ class Simulate(Command):
             changes["up"] = value
         if self.nodes:
             changes["nodes"] = self.nodes
-        if self.no_interior:
+        if self.matter.no_interior:
             changes["interior"] = False
         changes |= _given(self, "act", "space") | _given(self.loads, "strength", "jolt")
         changes |= _given(self.matter, "density", "damping", "joint_damping", "joint_friction")

@@ -102,21 +102,25 @@ def nouns_of(name: str) -> list[str]:
     return [known if (known := _look_up(word)[0]) in things() else word for word in words_of(name)]
 
 
-def read_name(name: str, *, whole: bool = False, exact: bool = False) -> list[NameEvidence]:
+def read_name(name: str, *, whole: bool = False, product: bool = False) -> list[NameEvidence]:
     """All that the words of a name mean, in their order; each meaning once.
 
-    What follows a material counts half, unless it is the noun that the material belongs to.
+    What follows a material counts half, unless it is the noun that the material belongs to. Parts are often called by
+    the primitive that a modelling program made them from (``Plane.001``, ``pCylinder2``), which says nothing.
 
     Args:
         name: Of a surface, a part or an object.
         whole: Whether it names the whole object: then the noun that names the thing counts, and others little.
-        exact: Whether joined and misspelt words are no materials: names of products are full of them by chance.
+        product: Whether people gave it to the object: joined and misspelt words are no materials then, since names of
+            products are full of them by chance, and a plane is an aircraft.
     """
     out: list[NameEvidence] = []
     head = head_noun(nouns_of(name)) if whole else None
     for word in words_of(name):
         found, trust = _look_up(word)
-        if exact and trust < 1.0 and found not in things():
+        if not product and found in evidence()["primitives"].split():
+            continue
+        if product and trust < 1.0 and found not in things():
             continue
         for meaning in _meanings().get(found, ()):
             if all(meaning.name != other.meaning.name for other in out):

@@ -45,7 +45,7 @@ class ProposalConfig:
     """The same in the name of an object of several regions: an iron bed has a mattress."""
 
     closed_shape: float = 0.3
-    """Shape, of an object of one region whose name says what it is: a scan is one closed surface whatever it shows."""
+    """Shape, of a region that only the object's name says something of: a scan is closed whatever it shows."""
 
     temperature: float = 0.8
     """Of the scores, for which labelled surfaces are likeliest (docs/materials.md)."""
@@ -171,7 +171,7 @@ def propose(asset: Asset, *, names: bool = True, config: ProposalConfig = PROPOS
     if stated is not None:
         items = [_in_file(region, stated) for region in regions]
     else:
-        seen = _Seen(mesh, words if names else None, identity, len(regions) == 1, config)
+        seen = _Seen(mesh, regions, words if names else None, identity, config)
         items = [seen.propose(region) for region in regions]
     return Proposals(mesh, tuple(items), identity, stated)
 
@@ -199,14 +199,33 @@ class _Seen:
     """What all regions of an object share while they are weighed."""
 
     mesh: Mesh
+    regions: Sequence[Region]
     names: Sequence[str] | None
     """Of the object and its category; ``None`` where no names are read."""
 
     identity: Identity | None
-    is_alone: bool
-    """Whether the object has one region, so that its name is that of the region."""
-
     config: ProposalConfig
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether the object has one region, so that its name is that of the region."""
+        return len(self.regions) == 1
+
+    @cached_property
+    def _largest(self) -> float:
+        return max(self._area(region) for region in self.regions)
+
+    def _area(self, region: Region) -> float:
+        return float(face_areas(self.mesh.vertices, self.mesh.faces[region.faces]).sum())
+
+    def _stands_for_all(self, region: Region) -> float:
+        """How far the name of the object is that of a region: nothing else names it, and it is large."""
+        if self.is_alone:
+            return 1.0
+        own = [region.part, "" if region.surface is None else region.surface.name]
+        if self.names is None or any(read_name(name) for name in own):
+            return 0.0
+        return self._area(region) / max(self._largest, 1e-300)
 
     def propose(self, region: Region) -> Proposal:
         """All evidence on one region, added up."""
@@ -230,9 +249,10 @@ class _Seen:
             out |= self._of_names(region, self.names)
         for word in appearance_words(self.mesh, region):
             out[f"looks {word}"] = (f"it looks {word}", odds_of(evidence()["appearance"][word]))
-        weight = self.config.closed_shape if self.is_alone and self.identity is not None else 1.0
-        for word, share in shape_words(self.mesh, region):
-            out[f"is {word}"] = (f"it is {word}", weight * share * odds_of(evidence()["shapes"][word]))
+        share = self._stands_for_all(region) if self.identity is not None else 0.0
+        weight = 1.0 + share * (self.config.closed_shape - 1.0)
+        for word, extent in shape_words(self.mesh, region):
+            out[f"is {word}"] = (f"it is {word}", weight * extent * odds_of(evidence()["shapes"][word]))
         return list(out.values())
 
     def _of_names(self, region: Region, names: Sequence[str]) -> dict[str, tuple[str, Float[np.ndarray, " M"]]]:
@@ -240,9 +260,10 @@ class _Seen:
         out: dict[str, tuple[str, Float[np.ndarray, " M"]]] = {}
         surface = region.surface.name if region.surface is not None else ""
         places = [(surface, config.surface, "surface"), (region.part, config.part, "part")]
-        places += [(name, config.surface if self.is_alone else config.object, "object") for name in names]
+        whole = config.object + self._stands_for_all(region) * (config.surface - config.object)
+        places += [(name, whole, "object") for name in names]
         for name, weight, place in places:
-            for found in read_name(name, whole=self.is_alone or place == "object", exact=place == "object"):
+            for found in read_name(name, whole=self.is_alone or place == "object", product=place == "object"):
                 meaning, scale = found.meaning, weight * found.trust
                 if meaning.thing is not None and self.identity is not None and self.identity.excludes(meaning.thing):
                     continue
