@@ -81,7 +81,7 @@ def main() -> None:
     parser.add_argument("--step", type=int, default=3)
     parser.add_argument("--weights", default=None)
     given = parser.parse_args()
-    plan.STILL = -1.0  # whatever is found counts
+    plan.STILL, seeing.FAINT = -1.0, -np.inf  # whatever is found counts
     options = {
         "joint_weights": load_model("articulation_held_out", "articulation"),
         "piece_weights": plan.find_grouper("pieces_held_out"),
