@@ -259,7 +259,7 @@ def _shown(
 def _anywhere(
     mesh: Mesh, face_bodies: Int[np.ndarray, " F"], rng: np.random.Generator, config: ViewDataConfig
 ) -> Camera:
-    """A direction and a width at random; a narrow view is of some face of some body, as far as it stays on the whole."""
+    """A direction and a width at random; a narrow view is of some face of any body alike."""
     camera = Camera.at(rng.uniform(0, 2 * np.pi), rng.uniform(*config.elevations), mesh.vertices)
     zoom = rng.uniform(*config.zoom)
     body = rng.choice(np.unique(face_bodies))
