@@ -1,6 +1,6 @@
 """The learned space measured: time from file to space, cost of a step, energy, and the motion against MuJoCo.
 
-    python benchmarks/bench_neural.py [--data DIR] [--weights FILE] [--objects N] [--quick] [--only-mujoco]
+    python benchmarks/bench_neural.py [--data DIR] [--objects N] [--quick] [--only-mujoco]
 
 writes ``benchmarks/results/neural.md``. DIR (or NEUROK_DATA) holds ``partnet_mobility/train``; without it the tables
 of real objects are left out. Only held-out objects are used. Times are CPU time of one thread, so that other work on
@@ -75,7 +75,7 @@ def reduced(mesh: Mesh, vertex_count: int) -> Mesh:
     return Mesh(vertices, faces, up=mesh.up, unit=mesh.unit)
 
 
-def cost(model: Any, rounds: int) -> tuple[Table, Table]:
+def cost(rounds: int) -> tuple[Table, Table]:
     """From a file to a space; and a second of its motion, hanging in the air and standing on the ground."""
     sample = make_sample("cabinet").mesh
     opening, stepping = [], []
@@ -84,7 +84,7 @@ def cost(model: Any, rounds: int) -> tuple[Table, Table]:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "object.glb"
             neurok.save(mesh, path)
-            seconds, space = best_of(rounds, lambda path=path: neurok.infer(path, model=model))
+            seconds, space = best_of(rounds, lambda path=path: neurok.infer(path))
         size = {"vertices": mesh.vertex_count, "coordinates": space.dim}
         opening.append({**size, "file to space [s]": seconds, "peak memory [MB]": peak_memory()})
         start = Condition(Start(qdot=0.3 * np.ones(space.dim)))
@@ -161,12 +161,12 @@ def held_out(folder: Path, count: int) -> list[Path]:
     return [folder / f"{name}.npz" for name in chosen]
 
 
-def energy(model: Any, files: list[Path]) -> Table:
+def energy(files: list[Path]) -> Table:
     """A thousand steps of free motion from a random push, with and without gravity; the energy of every step counts."""
     rows = []
     for index, file in enumerate(files):
         mesh = stripped(neurok.load(file).mesh)
-        space = neurok.infer(mesh, model=model)
+        space = neurok.infer(mesh)
         qdot = np.random.default_rng(index).normal(size=space.dim)
         row: dict[str, Any] = {"object": file.stem, "coordinates": space.dim}
         for label, gravity in (("still air", NOTHING), ("gravity", DOWN)):
@@ -180,7 +180,7 @@ def energy(model: Any, files: list[Path]) -> Table:
     return rows
 
 
-def against_mujoco(model: Any, files: list[Path], seconds: float = 0.5) -> Table:
+def against_mujoco(files: list[Path], seconds: float = 0.5) -> Table:
     """The same push on the learned space and, in MuJoCo, on the true joints.
 
     Every vertex gets the velocity that the true joints would give it; the learned space takes what it can of it.
@@ -190,11 +190,11 @@ def against_mujoco(model: Any, files: list[Path], seconds: float = 0.5) -> Table
         articulation = neurok.load(file).articulation
         if articulation is None or not articulation.dof:
             continue
-        rows.append({"object": file.stem, "joints": articulation.dof, **_one(model, articulation, index, seconds)})
+        rows.append({"object": file.stem, "joints": articulation.dof, **_one(articulation, index, seconds)})
     return rows
 
 
-def _one(model: Any, articulation: Articulation, seed: int, seconds: float) -> dict[str, Any]:
+def _one(articulation: Articulation, seed: int, seconds: float) -> dict[str, Any]:
     size, dof = articulation.mesh.size, articulation.dof
     true_space = ArticulatedSpace(articulation)
     slides = np.array([j.kind == "prismatic" for j in articulation.joints for _ in range(j.dof)])
@@ -212,19 +212,17 @@ def _one(model: Any, articulation: Articulation, seed: int, seconds: float) -> d
     mesh = stripped(articulation.mesh)
     start = Start(velocities=VertexValues(np.arange(mesh.vertex_count), velocity))
     way = np.linalg.norm(truth - truth[:1], axis=2)
-    row: dict[str, Any] = {"way at the end / size": float(way[-1].mean() / size)}
-    for label, wide in (("joints", False), ("wide", True)):
-        space = neurok.infer(mesh, model=model, **UNSEEN, wide=wide)
-        ours = simulate(Body.of(space, Condition(start)), World(gravity=NOTHING), seconds=seconds, fps=24)
-        gap = np.linalg.norm(ours.positions[: len(truth)] - truth[: ours.frame_count], axis=2)
-        last = min(len(truth), ours.frame_count) - 1
-        row |= {
-            f"coordinates, {label}": space.dim,
-            f"error / size, {label}": float(gap[last].mean() / size),
-            f"error / way, {label}": float(gap[last].mean() / max(way[last].mean(), 1e-12)),
-            f"status, {label}": ours.status,
-        }
-    return row
+    space = neurok.infer(mesh, **UNSEEN)
+    ours = simulate(Body.of(space, Condition(start)), World(gravity=NOTHING), seconds=seconds, fps=24)
+    gap = np.linalg.norm(ours.positions[: len(truth)] - truth[: ours.frame_count], axis=2)
+    last = min(len(truth), ours.frame_count) - 1
+    return {
+        "way at the end / size": float(way[-1].mean() / size),
+        "coordinates": space.dim,
+        "error / size": float(gap[last].mean() / size),
+        "error / way": float(gap[last].mean() / max(way[last].mean(), 1e-12)),
+        "status": ours.status,
+    }
 
 
 def markdown(title: str, rows: Table) -> str:
@@ -239,7 +237,7 @@ def markdown(title: str, rows: Table) -> str:
 
 def motion_tables(rows: Table) -> dict[str, Table]:
     """Against MuJoCo: all objects, those of seen and of unseen categories, and each."""
-    keys = tuple(f"error / {what}, {label}" for label in ("joints", "wide") for what in ("way", "size"))
+    keys = ("error / way", "error / size")
     groups = {"all": rows}
     groups["seen categories"] = [row for row in rows if category(row["object"]) not in UNSEEN_CATEGORIES]
     groups["unseen categories"] = [row for row in rows if category(row["object"]) in UNSEEN_CATEGORIES]
@@ -267,27 +265,24 @@ the ground the points that can touch. Memory is that of the whole process, netwo
 
 Drift is the largest change of total energy over the largest kinetic energy. In the comparison with MuJoCo all vertices
 start with the velocity that the true joints give them, without gravity; no joint goes through more than four fifths of
-its range. Errors are means over vertices after half a second. "joints" is the space that samples and simulations get,
-one joint for each rigid body: where it is the right one little is left of the error, where it is another one all of
-it. "wide" is the space for fitting known poses, which can take on more of any velocity, and keeps less to it.
+its range. Errors are means over vertices after half a second: where the joint of the plan is the right one little is
+left of the error, where it is another one all of it.
 """
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", default=os.environ.get("NEUROK_DATA", ""))
-    parser.add_argument("--weights", default="deformation")
     parser.add_argument("--quick", action="store_true", help="one round, and four objects")
     parser.add_argument("--objects", type=int, default=20)
     parser.add_argument("--only-mujoco", action="store_true", help="replace the tables of motion alone")
     parser.add_argument("--out", type=Path, default=RESULTS / "neural.md")
     options = parser.parse_args()
-    model = neurok.load_model(options.weights)
     folder = Path(options.data) / "partnet_mobility" / "train" if options.data else None
     files = held_out(folder, 4 if options.quick else options.objects) if folder is not None and folder.is_dir() else []
     if options.only_mujoco:
         text = options.out.read_text()
-        for title, rows in motion_tables(against_mujoco(model, files)).items():
+        for title, rows in motion_tables(against_mujoco(files)).items():
             before, rest = text.split(f"## {title}\n", 1)
             after = re.search(r"^(## |Times are )", rest, re.MULTILINE)
             section = f"{markdown(title, rows)}\n{stamp()}\n\n"
@@ -295,9 +290,9 @@ def main() -> None:
             print(section)
         options.out.write_text(text)
         return
-    opening, stepping = cost(model, 1 if options.quick else 3)
+    opening, stepping = cost(1 if options.quick else 3)
     print(markdown("Cost of a frame", stepping), flush=True)
-    drifts, motions = energy(model, files), against_mujoco(model, files)
+    drifts, motions = energy(files), against_mujoco(files)
     tables = {
         "From a file to a space": opening,
         "Cost of a frame": stepping,

@@ -59,7 +59,7 @@ def judged(true: Articulation, options: dict[str, object]) -> list[tuple[np.ndar
 
     seeing.group_votes = recorded
     try:
-        study = plan.study(_without_seams(true.mesh), use_prior=False, least=0.0, **options)  # type: ignore[arg-type]
+        study = plan.study(_without_seams(true.mesh), least=0.0, **options)  # type: ignore[arg-type]
     finally:
         seeing.group_votes = group
     areas, fields, out = face_areas(true.mesh.vertices, true.mesh.faces), joint_fields(true), []

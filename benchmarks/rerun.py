@@ -77,6 +77,8 @@ BENCHMARKS = (
         ("docs/simulators.md",),
         True,
     ),
+    Benchmark("waiting", "benchmarks/bench_waiting.py", (), True),
+    Benchmark("peers", "benchmarks/bench_peers.py --write docs/simulators.md", ("docs/simulators.md",)),
     Benchmark("words", "-m neurok evaluate generation --what text --write docs/generation.md", ("docs/generation.md",)),
     Benchmark("generation time", "benchmarks/bench_generation.py", ("docs/generation.md",)),
     Benchmark("realism", "benchmarks/realism_household.py", ("docs/lab/household.md",), True),

@@ -20,7 +20,7 @@ import tyro
 from neurok.cli.outputs import progress
 from neurok_lab.data.still import data_folder
 from neurok_lab.evaluation.cases import find_cases
-from neurok_lab.evaluation.methods import accuracy_table, find_method, load_weights, measure_poses, summarise
+from neurok_lab.evaluation.methods import accuracy_table, find_method, measure_poses, summarise
 from neurok_lab.evaluation.plausibility import measure_states, plausibility_table, prior_sampler, summarise_states
 from neurok_lab.evaluation.tables import markdown, put_section, stamp
 
@@ -35,9 +35,7 @@ REDUCTIONS = ("rest", "neurok", "neurok:gram", "neurok:paper", "neurok:none")
 ABLATIONS = {
     "full": "full model",
     "no_augmentation": "without augmentation",
-    "no_rotations": "without rotations: handles only shift",
-    "points": "the paper's decoder of points",
-    "points_no_dual": "the same without dual quaternions",
+    "no_dual": "without dual quaternions",
 }
 UNREDUCED = "full model, without reduction"
 LEARNED = {
@@ -124,7 +122,7 @@ class Results:
 
     def _samples(self) -> str:
         sources = find_cases("partnet", lambda inside: data_folder(self.data, inside), self.few)
-        sampler, rows = prior_sampler(load_weights(None)), []
+        sampler, rows = prior_sampler(None), []
         for source in progress(sources, "samples", total=len(sources), json=False):
             case = source.load()
             if case is not None and case.articulation is not None:

@@ -1,6 +1,6 @@
-"""Sheets of held-out objects: what the learned space holds, how it follows a target, how it moves when pushed.
+"""Sheets of held-out objects: which poses are found, how it follows a target, how it moves when pushed.
 
-    python benchmarks/sheet_deformation.py [--data DIR] [--weights FILE] [--count 12] [--out docs/images]
+    python benchmarks/sheet_deformation.py [--data DIR] [--count 12] [--out docs/images]
 
 DIR (or NEUROK_DATA) holds ``partnet_mobility/train``. Writes ``neural_poses.png`` (rest, four samples, a target, the
 pose found for it without correspondence, refined) and ``neural_motion.png`` (moments after a push).
@@ -36,22 +36,16 @@ def row(states: list[np.ndarray], mesh: Mesh) -> list[np.ndarray]:
         return [renderer.render(x) for x in states]
 
 
-def poses(rest: Mesh, target: np.ndarray, space: Any, wide: Any) -> list[np.ndarray]:
-    """``wide`` is the space without what touch says, in which known poses are found."""
-    at = lambda q: space.features @ space.shape(q[None])[0][0]  # noqa: E731
-    samples = [at(q) for q in space.sample(4, seed=1)]
+def poses(rest: Mesh, target: np.ndarray, space: Any) -> list[np.ndarray]:
+    """Rest, samples, the target, and the pose found for it."""
+    samples = [space.positions(q) for q in space.sample(4, seed=1)]
     cloud = sample_surface(target, rest.faces, 4000, np.random.default_rng(0)).interpolate(target)
-    return [
-        rest.vertices,
-        *samples,
-        target,
-        neurok.pose(rest, target=cloud, refine=True, spaces=[space, wide]).vertices,
-    ]
+    return [rest.vertices, *samples, target, neurok.pose(rest, target=cloud, deform=True).vertices]
 
 
 def motion(space: Any) -> list[np.ndarray]:
     """A push along what moves most, and gravity off."""
-    speeds = np.linalg.norm(space.slopes_at_rest(), axis=(1, 2))
+    speeds = np.linalg.norm(space.shape(np.zeros((1, space.dim)))[1][0], axis=(1, 2))
     pushed = np.where(np.arange(space.dim) == speeds.argmax(), 2.0, 0.0)
     rollout = simulate(
         Body.of(space, Condition(Start(qdot=pushed)), damping=0.5), World(gravity=np.zeros(3)), seconds=1.2, fps=30
@@ -63,11 +57,9 @@ def motion(space: Any) -> list[np.ndarray]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", default=os.environ.get("NEUROK_DATA", ""))
-    parser.add_argument("--weights", default="deformation")
     parser.add_argument("--count", type=int, default=12)
     parser.add_argument("--out", type=Path, default=Path("docs/images"))
     options = parser.parse_args()
-    model = neurok.load_model(options.weights)
     found, moved, labels, names = [], [], [], []
     sources = find_cases("partnet", lambda inside: Path(options.data) / inside)
     chosen = [sources[int(i)] for i in np.linspace(0, len(sources) - 1, options.count).round()]
@@ -76,8 +68,8 @@ def main() -> None:
         if case is None:
             continue
         mesh = stripped(case.rest)
-        space = neurok.infer(mesh, model=model)
-        found += row(poses(mesh, case.target, space, neurok.infer(mesh, model=model, touch=False)), mesh)
+        space = neurok.infer(mesh)
+        found += row(poses(mesh, case.target, space), mesh)
         moved += row(motion(space), mesh)
         labels += [source.name, "sample", "sample", "sample", "sample", "target", "pose found"]
         names += [source.name, *[""] * (COLUMNS - 1)]

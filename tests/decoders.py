@@ -6,7 +6,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from neurok.geometry import lie_torch
 from neurok.geometry.joint_tree import JointTree
 from neurok.kinematics import ArticulatedSpace, KinematicSpace, LinearSpace
 from neurok.kinematics.mixed import MixedSpace
@@ -28,7 +27,7 @@ def _decode(space: KinematicSpace, q: Tensor) -> Tensor:
     if isinstance(space, LinearSpace):
         return rest + torch.einsum("d,dvi->vi", q, torch.tensor(space.basis))
     if isinstance(space, ScrewSpace):
-        turns, shifts = lie_torch.exponential(torch.as_tensor(space.screws) @ q)
+        turns, shifts = exponential(torch.as_tensor(space.screws) @ q)
         arms = rest[:, None] - torch.as_tensor(space.centers)
         moved = torch.einsum("hij,vhj->vhi", turns, arms) + torch.as_tensor(space.centers) + shifts
         return (torch.as_tensor(space.weights)[..., None] * moved).sum(dim=1)
@@ -37,6 +36,15 @@ def _decode(space: KinematicSpace, q: Tensor) -> Tensor:
         return _carried(ArticulatedSpace(space.joints), q[:split], _decode(space.screws, q[split:]))
     assert isinstance(space, ArticulatedSpace)
     return _carried(space, q, rest)
+
+
+def exponential(twists: Tensor) -> tuple[Tensor, Tensor]:
+    """Rotations and shifts of twists, as matrix exponentials."""
+    x, y, z, *velocity = twists.unbind(-1)
+    zero = torch.zeros_like(x)
+    rows = [zero, -z, y, velocity[0], z, zero, -x, velocity[1], -y, x, zero, velocity[2], *[zero] * 4]
+    whole = torch.linalg.matrix_exp(torch.stack(rows, dim=-1).unflatten(-1, (4, 4)))
+    return whole[..., :3, :3], whole[..., :3, 3]
 
 
 def _carried(space: ArticulatedSpace, q: Tensor, vertices: Tensor) -> Tensor:

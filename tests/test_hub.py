@@ -12,18 +12,18 @@ from safetensors.torch import load, save
 from neurok import hub
 from neurok.errors import FormatError, MissingDependencyError, NeurokError
 from neurok.hub import has_weights, load_card, load_model, save_model
-from neurok.learned.deformation.handles import HandleConfig, HandleModel
+from neurok.learned.deformation.points import PointConfig, PointModel
 from neurok.learned.ensemble import Ensemble
 from neurok.learned.joint_network import JointConfig, JointModel
 
-SMALL = HandleConfig(width=16, heads=2, context_depth=1, slot_depth=1, slots=8)
+SMALL = PointConfig(width=16, heads=2, prior_depth=1, pose_depth=1, decoder_depth=1, query_depth=1)
 JOINTS = JointConfig(width=16, heads=2, depth=1, octaves=3)
 
 
 @pytest.fixture(scope="module")
 def weights(tmp_path_factory):
     torch.manual_seed(0)
-    model = HandleModel(SMALL)
+    model = PointModel(SMALL)
     path = tmp_path_factory.mktemp("weights") / "deformation.safetensors"
     save_model(model, path, {"data": "none"})
     return path
@@ -48,7 +48,7 @@ def rewritten(path: Path, tensors: dict[str, torch.Tensor], **changes) -> Path:
 
 
 def test_every_shipped_name_is_loaded_by_one_verb():
-    assert isinstance(load_model("deformation"), HandleModel)
+    assert isinstance(load_model("deformation"), PointModel)
     for name in ("articulation", "articulation_held_out"):
         assert isinstance(load_model(name), Ensemble)
     assert load_model("articulation") is load_model(hub.SHIPPED / "articulation.safetensors")
@@ -80,7 +80,7 @@ def test_weights_and_calibrations_must_be_finite(joints, tmp_path):
     model = load_model(joints)
     with pytest.raises(NeurokError, match="not written: their card has numbers that are not finite"):
         save_model(replace(model, calibration=(float("inf"), 0.0)), tmp_path / "bad.safetensors", {})
-    large = HandleModel(SMALL)
+    large = PointModel(SMALL)
     torch.nn.init.constant_(next(large.parameters()), 1e6)
     with pytest.raises(NeurokError, match="not finite in half precision"):
         save_model(large, tmp_path / "bad.safetensors", {})
@@ -102,9 +102,9 @@ def test_tensors_that_are_missing_or_unknown_are_named(joints):
 
 def test_weights_written_anew_are_read_anew(weights, tmp_path):
     path = tmp_path / "mine.safetensors"
-    for slots in (8, 12):
-        save_model(HandleModel(replace(SMALL, slots=slots)), path, {})
-        assert load_model(path).config.slots == slots
+    for tokens in (8, 12):
+        save_model(PointModel(replace(SMALL, tokens=tokens)), path, {})
+        assert load_model(path).config.tokens == tokens
 
 
 def test_the_advised_extra_exists():
@@ -129,7 +129,8 @@ def test_a_card_that_lies_or_is_damaged_gets_a_sentence(weights, tmp_path):
     card = load_card(weights)
     for change, word in (
         ({"sha256": "0"}, "checksum"),
-        ({"config": {"width": 32, "heads": 2}}, "do not fit their card: .* of another shape"),
+        ({"config": {**card["config"], "width": 32}}, "do not fit their card: .* of another shape"),
+        ({"config": {"decoder": "handles"}}, "network with handles, which this version no longer has; train it anew"),
     ):
         copy.with_suffix(".json").write_text(json.dumps({**card, **change}))
         with pytest.raises(FormatError, match=word):

@@ -1,25 +1,22 @@
-import copy
 import pickle
 from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 
 import neurok
 from neurok import hub
 from neurok import model as model_module
-from neurok.bodyplan.plan import BodyPlan, PlannedBody, connected_pieces
+from neurok.bodyplan.plan import BodyPlan
 from neurok.bodyplan.plan_file import write_plan
 from neurok.catalogue.samples import make_sample
 from neurok.core import Asset, Clip
 from neurok.errors import NeurokError
+from neurok.geometry.operators import face_areas
 from neurok.io import save
 from neurok.kinematics import ArticulatedSpace, LinearSpace
 from neurok.kinematics.articulated import SkinnedSpace
-from neurok.kinematics.screws import ScrewSpace
-from neurok.learned.deformation.handles import HandleConfig, HandleModel
-from neurok.model import Model, Weights, understand
+from neurok.model import Model, understand
 from neurok.verbs import plan
 
 
@@ -41,62 +38,72 @@ def test_joints_of_the_file_are_the_only_space():
 
 
 @pytest.fixture(scope="module")
-def network() -> HandleModel:
-    torch.manual_seed(0)
-    return HandleModel(HandleConfig(width=16, heads=2, context_depth=1, slot_depth=1, slots=4))
-
-
-@pytest.fixture(scope="module")
 def hinged() -> BodyPlan:
     """The laptop with its hinge, by geometry alone."""
     return plan("sample:laptop", method="search", parts="pieces")
 
 
-def of_mesh(network: HandleModel, given: BodyPlan | None = None) -> Model:
-    return understand(make_sample("laptop").mesh, weights=Weights(network), plan=given)
+def of_mesh(given: BodyPlan | None = None) -> Model:
+    return understand(make_sample("laptop").mesh, plan=given)
 
 
-def test_poses_are_sought_along_joints_alone_unless_the_object_may_deform(network, hinged):
-    model = of_mesh(network, hinged)
+def test_poses_are_sought_along_joints_alone_unless_the_object_may_deform(hinged):
+    model = of_mesh(hinged)
     (planned,) = model.spaces_for("learned", target=True)
     assert isinstance(planned, ArticulatedSpace)
     assert planned.articulation is hinged.articulation
-    _, wide = model.spaces_for("learned", deform=True)
-    assert isinstance(wide, ScrewSpace)
+    _, bones = model.spaces_for("learned", target=True, deform=True)
+    assert isinstance(bones, SkinnedSpace)
+    assert bones.is_loose, "a target may lie in another place"
     assert model.space("learned").articulation is hinged.articulation
 
 
-def test_where_nothing_has_a_joint_bones_are_tried_only_on_request(network, hinged):
+def test_where_nothing_has_a_joint_bones_are_tried_only_on_request(hinged):
     still = hinged
     for body in range(len(hinged.bodies)):
         still = still.with_joint(body, None)
-    assert of_mesh(network, still).learned_spaces() == [], "a laptop is hard"
-    (only,) = of_mesh(network, still).learned_spaces(deform=True)
+    assert of_mesh(still).learned_spaces() == [], "a laptop is hard"
+    (only,) = of_mesh(still).learned_spaces(deform=True)
     assert isinstance(only, SkinnedSpace)
-    assert only.is_loose
-    assert of_mesh(network, still).space().dim == 0, "a scene takes what the plan says"
+    assert not only.is_loose
+    assert of_mesh(still).space().dim == 0, "a scene takes what the plan says"
 
 
-def test_what_bends_without_joints_is_sought_in_its_bends_and_then_with_bones(network):
-    bending = copy.deepcopy(network)
-    torch.nn.init.constant_(bending.rigid_out.bias, -50.0)
-    pillow = make_sample("pillow").mesh
-    bodies = (PlannedBody("pillow", (0,), -1, bends=True),)
-    one = BodyPlan(replace(pillow, part_ids=None, part_names=()), connected_pieces(pillow) * 0, bodies)
-    bends, bones = understand(pillow, weights=Weights(bending), plan=one).learned_spaces()
-    assert isinstance(bends, ScrewSpace)
+def test_what_bends_is_said_by_its_material_and_moves_on_bones():
+    pillow = understand(make_sample("pillow"))
+    assert [body.bends for body in pillow.plan.bodies] == [True]
+    (bones,) = pillow.learned_spaces(target=True)
     assert isinstance(bones, SkinnedSpace)
-    assert bends.bends.any()
+    assert pillow.space_to_sample().kind == "skeleton"
+    assert pillow.space().dim == 0, "an engine finds its elastic modes"
+    steel = understand(make_sample("pillow"), materials={"all": "steel"})
+    assert not steel.plan.bends
+    assert steel.learned_spaces(target=True) == []
 
 
-def test_a_plan_that_is_given_is_used_whatever_the_file_says(network, hinged, tmp_path):
+def test_a_plan_of_which_little_bends_has_no_bones(hinged):
+    """Said of the smaller body alone, or of all."""
+    for body in range(len(hinged.bodies)):
+        hinged = hinged.with_joint(body, None)
+    areas = np.bincount(hinged.mesh.face_parts, face_areas(hinged.mesh.vertices, hinged.mesh.faces))
+    for chosen, expected in ((np.arange(len(areas)) == areas.argmin(), 0), (np.ones(len(areas), dtype=bool), 1)):
+        bodies = tuple(replace(body, bends=bool(soft)) for body, soft in zip(hinged.bodies, chosen, strict=True))
+        assert len(of_mesh(replace(hinged, bodies=bodies)).learned_spaces()) == expected
+
+
+def test_where_there_are_no_bones_the_latent_is_the_last_resort(monkeypatch, hinged):
+    monkeypatch.setattr(model_module, "skeleton_space", lambda mesh, loose: None)
+    assert [space.kind for space in of_mesh(hinged).learned_spaces(deform=True)] == ["joints", "latent"]
+
+
+def test_a_plan_that_is_given_is_used_whatever_the_file_says(hinged, tmp_path):
     laptop = make_sample("laptop")
     (body,) = [k for k, one in enumerate(hinged.bodies) if one.joint is not None]
     half = hinged.with_joint(body, replace(hinged.bodies[body].joint, lower=0.0, upper=0.125))
     write_plan(half, tmp_path / "plan.json")
     for given in (half, tmp_path / "plan.json", str(tmp_path / "plan.json")):
         for thing in (laptop, laptop.mesh):
-            space = understand(thing, weights=Weights(network), plan=given).space()
+            space = understand(thing, plan=given).space()
             np.testing.assert_array_equal(space.limits, [[0.0, 0.125]])
 
 
@@ -114,17 +121,19 @@ def test_a_space_that_there_is_not_gets_a_sentence(monkeypatch, tmp_path):
         laptop.space("clip")
     with pytest.raises(NeurokError, match="must be one of auto, joints"):
         laptop.space("springs")
+    with pytest.raises(NeurokError, match="no joints in its body plan"):
+        understand(make_sample("pillow")).space("learned")
     monkeypatch.setattr(hub, "SHIPPED", tmp_path)
     with pytest.raises(NeurokError, match="no weights"):
-        laptop.space("learned")
+        laptop.space("latent")
 
 
-def test_each_space_says_what_it_is_and_why(network, hinged):
+def test_each_space_says_what_it_is_and_why(hinged):
     laptop = make_sample("laptop")
     assert understand(laptop).why(understand(laptop).space()).startswith("joints: 1 joint of its file")
-    planned = of_mesh(network, hinged)
+    planned = of_mesh(hinged)
     assert "the body plan handed over" in planned.why(planned.space())
-    assert "no joints or animation" in of_mesh(network).why(planned.space())
+    assert "no joints or animation" in of_mesh().why(planned.space())
     still = understand(laptop.mesh).space("rigid")
     assert understand(laptop.mesh).why(still).startswith("rigid: nothing of its body plan is likely to move")
     assert understand(laptop.mesh).why(still, "rigid") == "rigid: asked for."
@@ -140,8 +149,8 @@ def test_a_clip_spans_the_poses_of_an_object_without_joints():
     assert only.dim == 1
 
 
-def test_a_plan_that_was_given_is_the_last_word_on_joints(network, hinged):
-    model = of_mesh(network, hinged)
+def test_a_plan_that_was_given_is_the_last_word_on_joints(hinged):
+    model = of_mesh(hinged)
     assert len(model.spaces_for("learned", target=True)) == len(model.spaces_for("learned"))
 
 

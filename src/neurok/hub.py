@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from neurok.generation.picture_reader import PictureReader
     from neurok.generation.writing import Generator
-    from neurok.learned.deformation.models import Model
+    from neurok.learned.deformation.points import PointModel
     from neurok.learned.ensemble import Ensemble
     from neurok.learned.grouping import Grouper
     from neurok.learned.views.network import ViewModel
@@ -38,7 +38,7 @@ NAMED = 3
 
 TASKS = {
     # task: (what only its cards have, since older cards do not name their task; where its ``Task`` lies)
-    "deformation": ("config", "neurok.learned.deformation.models:TASK"),
+    "deformation": ("config", "neurok.learned.deformation.points:TASK"),
     "articulation": ("members", "neurok.learned.ensemble:TASK"),
     "pieces": ("piece_members", "neurok.learned.grouping:TASK"),
     "views": ("view_config", "neurok.learned.views.network:TASK"),
@@ -63,7 +63,7 @@ def find_task(name: str) -> Task:
 
 
 @overload
-def load_model(name: str | Path, task: Literal["deformation"]) -> Model: ...
+def load_model(name: str | Path, task: Literal["deformation"]) -> PointModel: ...
 @overload
 def load_model(name: str | Path, task: Literal["articulation"]) -> Ensemble: ...
 @overload

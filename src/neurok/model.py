@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 import numpy as np
 from jaxtyping import Bool, Int
 
-from neurok.bodyplan.config import POSSIBLE
+from neurok.bodyplan.config import MOSTLY_SOFT, POSSIBLE
 from neurok.bodyplan.editing import plan_of_joints
 from neurok.bodyplan.interior import with_interiors
 from neurok.bodyplan.plan import BodyPlan
@@ -27,10 +27,8 @@ from neurok.errors import NeurokError, check_choice, counted
 from neurok.geometry.operators import face_areas
 from neurok.inference.mass import AS_ESTIMATED, MassEstimate, Weighing, estimate_mass, is_solid, scaled
 from neurok.inference.materials import BY_HAND, IN_FILE, Proposals, propose, soft_share
-from neurok.inference.plan import Method, PlanStudy, find_prior, study
-from neurok.inference.prior import condition_on_contacts
+from neurok.inference.plan import Method, PlanStudy, study
 from neurok.kinematics import ArticulatedSpace, KinematicSpace, LinearSpace
-from neurok.kinematics.mixed import MixedSpace
 from neurok.kinematics.skeleton import skeleton_space
 from neurok.kinematics.space import clip_of, through_states
 from neurok.kinematics.tracks import tracked_space
@@ -38,8 +36,8 @@ from neurok.kinematics.tracks import tracked_space
 if TYPE_CHECKING:
     from functools import cached_property
 
-    from neurok.inference.prior import LearnedPrior
-    from neurok.kinematics.screws import ReductionMode, ScrewSpace
+    from neurok.inference.points import PointSpace, ReductionMode
+    from neurok.learned.deformation.points import PointModel
 
 if not TYPE_CHECKING:
 
@@ -57,12 +55,6 @@ if not TYPE_CHECKING:
 
 SpaceName = Literal["auto", "joints", "clip", "learned", "latent", "elastic", "rigid"]
 PartsFrom = Literal["file", "pieces"]
-
-LATENT_WEIGHTS = "latent"
-"""Name of the shipped weights of the point network."""
-
-MOSTLY_SOFT = 0.5
-"""Share of the surface that must be soft for an object to deform as a whole instead of moving on joints."""
 
 MIXED = 0.1
 """Share of the surface below which a part that is otherwise made is a detail."""
@@ -221,7 +213,6 @@ class Model:
             labels=None if isinstance(self.parts, str) else self.parts,
             method=self.method,
             joint_weights=self.weights.joints,
-            prior_weights=self.network if self._has_network else None,
             piece_weights=self.weights.pieces,
             view_weights=self.weights.views,
             given_parts=not isinstance(self.parts, str) or self.parts == "file",
@@ -262,59 +253,21 @@ class Model:
 
     # The deformation network.
 
-    @property
-    def _has_network(self) -> bool:
-        from neurok.hub import has_weights
-
-        return self.weights.deformation is not None or has_weights("deformation")
-
     @cached_property
-    def network(self) -> Any:
-        """The deformation network."""
+    def network(self) -> PointModel:
+        """The deformation network, given or shipped."""
         from neurok.hub import load_model
 
         given = self.weights.deformation
         if given is None or isinstance(given, str | Path):
             return load_model("deformation" if given is None else given, "deformation")
-        return given
+        return given  # type: ignore[no-any-return]
 
-    @cached_property
-    def prior(self) -> LearnedPrior:
-        """What the deformation network says; a study has asked it already."""
-        studied = self.__dict__.get("study")
-        found = None if studied is None else studied.prior
-        found = found or find_prior(self.plan.mesh, self.network)
-        assert found is not None, "the network is one of handles"
-        return found
-
-    @property
-    def _points(self) -> bool:
-        """Whether the network is the one of points, which has no screws of its own."""
-        from neurok.learned.deformation.points import PointModel
-
-        return isinstance(self.network, PointModel)
-
-    def latent_space(self, mode: ReductionMode = "gram", dim: int | None = None) -> KinematicSpace:
-        """The latent of the point network itself as coordinates (NeuROK): given as weights, or the shipped one.
-
-        Raises:
-            NeurokError: If there are no weights of a point network.
-        """
-        from neurok.hub import has_weights, load_model
+    def latent_space(self, mode: ReductionMode = "gram", dim: int | None = None) -> PointSpace:
+        """The latent of the deformation network as coordinates (NeuROK), without joints."""
         from neurok.inference.points import infer_points
 
-        if self.weights.deformation is not None and self._points:
-            return infer_points(self.mesh, self.network, mode, dim)
-        if not has_weights(LATENT_WEIGHTS):
-            raise NeurokError("No weights of the latent space are shipped with this copy; name some with --weights.")
-        shipped: Any = load_model(LATENT_WEIGHTS, "deformation")
-        return infer_points(self.mesh, shipped, mode, dim)
-
-    def wide_space(self, mode: ReductionMode = "gram", dim: int | None = None) -> ScrewSpace:
-        """All that the deformation network holds plausible, without joints."""
-        if dim is not None and not 1 <= dim <= self.network.latent_size:
-            raise NeurokError(f"dim must lie in 1..{self.network.latent_size}, got {dim}.")
-        return self.prior.wide(mode, dim)
+        return infer_points(self.mesh, self.network, mode, dim)
 
     # Spaces of poses.
 
@@ -323,9 +276,9 @@ class Model:
 
         Args:
             name: ``joints`` of its file, those behind its own ``clip`` (or the span of its frames), ``learned`` ones
-                of its body plan, the ``latent`` of a network, or ``rigid``: only the pose it has. ``elastic`` begins
-                as that, too: its material says later how it bends. ``auto`` takes a plan that was given, else the
-                first of the others there is.
+                of its body plan, the ``latent`` of the deformation network, or ``rigid``: only the pose it has.
+                ``elastic`` begins as that, too: its material says later how it bends. ``auto`` takes a plan that was
+                given, else the first of the others there is.
 
         Raises:
             NeurokError: If there is no such space.
@@ -351,7 +304,7 @@ class Model:
             return next(space for key in order if (space := makers[key]()) is not None)
         found = makers[name]()
         if found is None:
-            lack = {"joints": "no joints", "clip": "no animation", "learned": "no weights, or nothing that moves"}[name]
+            lack = {"joints": "no joints", "clip": "no animation", "learned": "no joints in its body plan"}[name]
             raise NeurokError(f"'{self.mesh.name}' has {lack}, so its space cannot be '{name}'; leave it at 'auto'.")
         return found
 
@@ -366,8 +319,7 @@ class Model:
         return self._tracks or LinearSpace.from_clip(clip, CLIP_MODES)
 
     def _of_plan(self) -> KinematicSpace | None:
-        found = self.planned
-        return found if found is not None and found.dim else None
+        return self.planned if self.planned.dim else None
 
     def _of_one_pose(self) -> ArticulatedSpace:
         joints = self.asset.articulation
@@ -376,19 +328,15 @@ class Model:
         return ArticulatedSpace(Articulation(self.mesh, (Joint(),) * self.mesh.part_count, name=self.mesh.name))
 
     @cached_property
-    def planned(self) -> KinematicSpace | None:
-        """Joints of what is rigid and screws of what bends, as the plan says; ``None`` without plan and weights."""
-        if not self._has_network and self.given_plan is None:
-            return None
-        if self._has_network and self._points:
-            return self.latent_space()
-        return self._on(self._found_plan)
+    def planned(self) -> ArticulatedSpace:
+        """The joints of its plan."""
+        return ArticulatedSpace(self.joints_of(self._found_plan))
 
     @cached_property
     def _found_plan(self) -> BodyPlan:
         """The plan that counts over joints and clips of the file.
 
-        What is found to bend does so if it is soft; what is soft has no joint: leaves, straps and cushions yield.
+        What is mostly soft bends and has no joint: leaves, straps and cushions yield.
         """
         if self.given_plan is not None:
             return self.plan
@@ -396,7 +344,7 @@ class Model:
         soft = self.field_on(plan.mesh).is_soft[plan.mesh.faces].all(axis=1)
         share = np.bincount(plan.mesh.face_parts, soft, len(plan.bodies)) / np.bincount(plan.mesh.face_parts)
         bodies = (
-            replace(body, joint=None) if some > MOSTLY_SOFT else replace(body, bends=False)
+            replace(body, joint=None, bends=True) if some > MOSTLY_SOFT else replace(body, bends=False)
             for body, some in zip(plan.bodies, share, strict=True)
         )
         return replace(plan, bodies=tuple(bodies))
@@ -405,90 +353,57 @@ class Model:
         """The joints of a plan on the mesh that moves: what was cut out of a surface has an inside."""
         return with_interiors(plan.articulation) if self.interior and plan.origin == "pieces" else plan.articulation
 
-    def _on(self, plan: BodyPlan) -> KinematicSpace:
-        joints = self.joints_of(plan)
-        if not plan.bends or not self._has_network:
-            return ArticulatedSpace(joints)
-        bends = self._bends(plan, alone=not joints.dof)
-        if not joints.dof:
-            return bends
-        return MixedSpace(joints, bends) if bends.dim else ArticulatedSpace(joints)
-
-    def _bends(self, plan: BodyPlan, alone: bool) -> ScrewSpace:
-        contacts, pieces = plan.piece_contacts, plan.face_pieces
-        groups = np.zeros(int(pieces.max()) + 1, dtype=np.int64)
-        groups[pieces] = self.prior.patches.handles.face_groups
-        return self.prior.bend_space(condition_on_contacts(self.prior, contacts, groups), alone)
-
     def space_to_sample(self, name: SpaceName = "auto") -> KinematicSpace:
-        """The space that states are drawn from: bones take the place of bends where nothing has a joint.
-
-        Bones keep limbs whole however far they turn; a sum of twists is for small bends, and for engines.
+        """The space that states are drawn from.
 
         Raises:
             NeurokError: If it has only one pose.
         """
-        found = self._moving_space(name)
-        screws = found.learned_bends
-        if (
-            found.kind != "learned"
-            or screws is not found
-            or (found.rigid_joints is not None and found.rigid_joints.dof)
-        ):
-            return found
-        return skeleton_space(found.rest) or found
-
-    def _moving_space(self, name: SpaceName) -> KinematicSpace:
-        """A space with coordinates; what deforms as a whole has those that are learned."""
-        found = self.space("learned" if name == "auto" and self.is_soft and self.planned is not None else name)
-        if not found.dim:
-            raise NeurokError(self._one_pose())
-        return found
+        return self.spaces_for(name)[0]
 
     def spaces_for(
         self, name: SpaceName = "auto", *, target: bool = False, deform: bool = False
     ) -> list[KinematicSpace]:
         """Spaces in which to look for a pose, the simplest first.
 
-        Joints and clips of a file are the only space. Learned poses are sought in the space of the plan and then, for
-        a ``target``, which shows that something moves, along joints that are only possible. Where it is soft and has no
-        joint, or ``deform`` allows to leave the object's own space, bones or all that the network holds come last.
+        Joints and clips of a file are the only space, and a file that says that all is fixed is believed unless
+        ``deform`` allows to leave the object's own space.
+
+        Raises:
+            NeurokError: If it has only one pose.
         """
         chosen = self.space(name) if name not in ("auto", "learned") else None
         if chosen is None and name == "auto" and self.given_plan is None:
             chosen = self._of_joints() or self._of_clip()
+            if chosen is None and self.asset.articulation is not None and not deform:
+                chosen = self._of_one_pose()
         found = [chosen] if chosen is not None else self.learned_spaces(target=target, deform=deform)
         if not found or not found[0].dim:
             raise NeurokError(self._one_pose() + (" --deform bends it all the same." if target and not deform else ""))
         return found
 
     def learned_spaces(self, *, target: bool = False, deform: bool = False) -> list[KinematicSpace]:
-        """The learned spaces, the simplest first; empty where nothing moves, or without weights."""
-        planned = self.planned
-        if planned is None:
-            return []
-        if self._has_network and self._points:
-            return [planned]
-        found = [planned] if planned.dim else []
+        """Spaces of its body plan, the simplest first; empty where nothing moves.
+
+        First come the joints that hold, and for a ``target``, which shows that something moves, those that are only
+        possible. Where it bends and has no joint, or ``deform`` asks for it, bones found from its surface follow, or
+        the latent of the network where there are none.
+        """
+        plan, found = self._found_plan, list[KinematicSpace]()
+        if self.planned.dim:
+            found.append(self.planned)
         if target and self.given_plan is None:
-            possible = self._found_plan.above(POSSIBLE)
-            if len(possible.moving) > len(self._found_plan.moving):
+            possible = plan.above(POSSIBLE)
+            if len(possible.moving) > len(plan.moving):
                 found.append(ArticulatedSpace(self.joints_of(possible)))
-        joints = planned.rigid_joints
-        yields = (self._found_plan.bends or self.is_soft) and (joints is None or not joints.dof)
-        if not self._has_network or not (yields or deform):
-            return found
-        bends = self._found_plan.bends or not planned.dim
-        bones = skeleton_space(self._found_plan.mesh, loose=True) if bends else None
-        wide = self.wide_space()
-        return [*found, *([bones] if bones is not None else [wide] if wide.screws.any() else [])]
+        if deform or (plan.bends and not self.planned.dim):
+            found.append(skeleton_space(plan.mesh, loose=target) or self.latent_space())
+        return found
 
     def _one_pose(self) -> str:
         """Why there is nothing to draw or to look in."""
         found = ""
-        if not self._has_network:
-            found = " No weights are shipped with this copy; name some with --weights."
-        elif self.asset.articulation is None and not self.asset.clips:
+        if self.asset.articulation is None and not self.asset.clips:
             found = " Nothing of its body plan is likely to move; correct it with --plan."
         return f"'{self.mesh.name}' has no joints and no animation, so it has only the pose it is in.{found}"
 
@@ -501,7 +416,7 @@ class Model:
         if name in ("rigid", "elastic"):
             return f"{name}: asked for."
         if space.kind == "latent":
-            return f"latent: {counted(space.dim, 'direction')} of the latent of the point network."
+            return f"latent: {counted(space.dim, 'direction')} of the latent of the deformation network."
         if not space.dim:
             fixed = self.asset.articulation is not None and not self.asset.articulation.dof
             why = "its file says that all joints are fixed" if fixed else "nothing of its body plan is likely to move"
@@ -519,9 +434,7 @@ class Model:
         why = "the body plan handed over" if given else asked
         if space.kind == "skeleton":
             return f"skeleton: {counted(space.dim, 'turn')} of bones found from its surface ({why})."
-        bends = space.dim - count
-        found = [*([counted(count, "joint")] if count else []), *([counted(bends, "bend")] if bends else [])]
-        return f"{space.kind}: {' and '.join(found)} of its body plan ({why})."
+        return f"{space.kind}: {counted(count, 'joint')} of its body plan ({why})."
 
     def _soft_reason(self) -> str:
         """Which soft materials it has, and who says so."""
@@ -539,6 +452,12 @@ class Model:
         if asset.articulation is None and not asset.clips:
             return self.articulated()
         return replace(asset, materials=self.field_on(self.mesh))
+
+    def painted(self) -> Asset:
+        """The object with physically based surfaces of its materials on all regions that have no pictures."""
+        from neurok.inference.material_drawing import paint
+
+        return paint(self.asset, self.materials)
 
     def articulated(self, plan: BodyPlan | None = None) -> Asset:
         """The object with its materials and joints, or on bones where it bends and has no joint."""
@@ -568,7 +487,7 @@ class Model:
 
     def with_materials(self, given: Mapping[str, str | Material]) -> Model:
         """The same object with these materials named."""
-        return self._kept(replace(self, given_materials=_materials(given)), "study", "network", "_tracks", "prior")
+        return self._kept(replace(self, given_materials=_materials(given)), "study", "network", "_tracks")
 
     def in_frame(self, up: UpAxis, unit: float) -> Model:
         """The same object in another frame."""

@@ -19,7 +19,7 @@ from neurok.kinematics import KinematicSpace
 from neurok.model import PartsFrom, Thing, Weights, understand
 
 if TYPE_CHECKING:
-    from neurok.kinematics.screws import ReductionMode
+    from neurok.inference.points import ReductionMode
 
 
 def plan(
@@ -57,14 +57,14 @@ def infer(
     joint_weights: Any = None,
     piece_weights: Any = None,
     parts: PartsFrom | None = None,
-    wide: bool = False,
+    latent: bool = False,
     mode: ReductionMode = "gram",
     dim: int | None = None,
 ) -> KinematicSpace:
     """The plausible poses of a mesh; joints and clips of its file are not used.
 
-    What is rigid moves on the joints of the body plan, exactly, down any chain; what bends has a space of screws; an
-    object may have both. ``space.sample(8)`` draws plausible states, ``neurok.simulate(space)`` moves it.
+    What is rigid moves on the joints of the body plan, exactly, down any chain; what bends and has none moves on bones
+    found from its surface. ``space.sample(8)`` draws plausible states, ``neurok.simulate(space)`` moves it.
 
     Args:
         thing: A mesh, an asset, a model, or what ``neurok.load`` reads.
@@ -73,20 +73,21 @@ def infer(
         joint_weights: Weights of the joint network; the shipped ones by default.
         piece_weights: Weights of the grouping network; the shipped ones by default.
         parts: Whether parts that the ``file`` names are its bodies, or connected ``pieces`` are grouped.
-        wide: All that the deformation network holds plausible instead, without joints: for fitting poses that lie
-            outside the plan.
-        mode: How its latent space is reduced then: ``gram``, ``paper`` or ``none``.
-        dim: Number of coordinates then; by default enough for 99.99 % of the motion, at most 16.
+        latent: The latent of the deformation network instead (NeuROK), without a body plan.
+        mode: How the latent is reduced: ``gram``, ``paper`` or ``none``.
+        dim: Number of its coordinates; by default enough for 99.99 % of the motion, at most 16.
+
+    Raises:
+        NeurokError: If ``model``, ``mode`` or ``dim`` is given without ``latent``, or is impossible.
     """
     given = any(weights is not None for weights in (model, joint_weights, piece_weights))
     weights = Weights(model, joint_weights, piece_weights) if given else None
     found = understand(thing, plan=plan, parts=parts, weights=weights)
-    if found._has_network and found._points:
+    if latent:
         return found.latent_space(mode, dim)
-    if wide or mode != "gram" or dim is not None:
-        return found.wide_space(mode, dim)
-    space = found.planned
-    return found.space("rigid") if space is None else space
+    if model is not None or mode != "gram" or dim is not None:
+        raise NeurokError("model, mode and dim are of the latent space: say latent=True with them.")
+    return next(iter(found.learned_spaces()), found.planned)
 
 
 def propose_materials(thing: Thing, *, given: Mapping[str, str] | None = None, names: bool = True) -> Proposals:

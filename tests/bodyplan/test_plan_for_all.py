@@ -119,11 +119,9 @@ def test_the_surest_body_comes_first(found):
     assert [one.name for one in replace(found, bodies=tuple(bodies)).moving] == [bodies[other].name, bodies[body].name]
 
 
-def test_the_contacts_of_a_plan_are_those_of_its_bodies_and_of_its_pieces():
+def test_the_contacts_of_a_plan_are_those_of_its_bodies():
     made = plan(door_on_a_box(), method="search", parts="pieces")
-    count = int(connected_pieces(made.mesh).max()) + 1
-    assert count == 7
-    assert {end for pair in made.piece_contacts.pairs for end in (pair.first, pair.second)} == set(range(count))
+    assert int(connected_pieces(made.mesh).max()) + 1 == 7
     assert all(max(pair.first, pair.second) < len(made.bodies) for pair in made.contacts.pairs)
 
 

@@ -5,10 +5,15 @@ import json
 import numpy as np
 import pytest
 from PIL import Image
+from tests.io.khronos import faults
 
-from neurok import cli
+from neurok import cli, understand
+from neurok.core import Articulation, Asset, Joint, Surface
 from neurok.core.material_library import library
-from neurok.io import load
+from neurok.io import load, save
+from neurok.modelling.builder import mesh_of_pieces
+from neurok.modelling.shapes import box, sphere
+from neurok.modelling.textures import recipes, tile_of
 
 
 def told(capsys, *args: str) -> dict:
@@ -70,3 +75,29 @@ def test_mistakes_end_in_one_sentence(args, words, capsys):
     error = capsys.readouterr().err
     assert words in error
     assert error.count("\n") == 1
+
+
+def test_paint_gives_bare_parts_the_look_of_their_materials(tmp_path, capsys):
+    board, ball = box((1.0, 0.02, 0.3)), sphere(0.1).move(0, 0.2, 0)
+    pieces = [(board, Surface("board"), 0), (ball, Surface("ball"), 1)]
+    bare = mesh_of_pieces(pieces, ["top", "knob"], "table")
+    joints = (Joint("fixed", -1), Joint("revolute", 0, (0, 1, 0), (0, 0, 0), -1.0, 1.0))
+    articulation = Articulation(bare, joints)
+    save(Asset(bare, (articulation.clip(articulation.sweep(3)),), articulation), tmp_path / "bare.glb")
+    given = ["--set", "top=walnut", "--set", "knob=brass"]
+    outs = [str(tmp_path / name) for name in ("painted.glb", "painted.png", "painted.usda")]
+    told(capsys, "materials", str(tmp_path / "bare.glb"), *given, "--paint", "--out", *outs)
+    assert faults([tmp_path / "painted.glb"]) == {}
+    before, after = load(tmp_path / "bare.glb"), load(tmp_path / "painted.glb")
+    assert np.allclose(after.mesh.vertices[after.mesh.faces], before.mesh.vertices[before.mesh.faces], atol=1e-6)
+    assert {tile_of(surface) for surface in after.mesh.surfaces} == {
+        recipes()["walnut"].tile,
+        recipes()["polished"].tile,
+    }
+    assert after.articulation.dof == 1
+    moved = [asset.clips[0].positions[-1][asset.mesh.faces] for asset in (before, after)]
+    assert np.allclose(moved[0], moved[1], atol=1e-4)
+    assert [m.name for m in after.materials.materials] == ["walnut", "brass"]
+    again = understand(str(tmp_path / "painted.glb")).painted()
+    assert again.mesh.surfaces == after.mesh.surfaces  # what has pictures is left alone
+    assert len(load(tmp_path / "painted.usda").mesh.surfaces) == 2

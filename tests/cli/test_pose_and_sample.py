@@ -60,7 +60,7 @@ def test_states_make_one_motion_that_stops_at_each_of_them(tmp_path, capsys):
         (["pose", "sample:laptop", "--move", "door:1,2,3", "--out", "x.glb"], "door"),
         (["pose", "sample:laptop", "--move", "top:1,2,3", "--move", "top:1,2,4", "--out", "x.glb"], "moved twice"),
         (["pose", "sample:laptop", "--move", "screen:1,2,3", "--deform", "--out", "x.glb"], "--deform"),
-        (["pose", "sample:laptop", "--target", "sample:lamp", "--deform", "--out", "x.glb"], "learned space"),
+        (["pose", "sample:laptop", "--target", "sample:lamp", "--deform", "--out", "x.glb"], "Only poses on bones"),
         (["sample", "sample:laptop", "-n", "0", "--out", "x.png"], "must be 1 to 10,000"),
         (["sample", "sample:laptop", "--out", "x.mp4"], "sheet or a folder"),
     ],

@@ -101,7 +101,7 @@ def test_the_surface_of_a_cushion_knows_inside_from_outside():
     x = np.random.default_rng(0).normal(size=(200, 3))
     radii = np.linspace(0.4, 0.6, 200)
     x = x / np.linalg.norm(x, axis=1, keepdims=True) * radii[:, None]
-    met, _ = surface.meet(motion, x, x, np.full(200, -1), 1.0)
+    met, _ = surface.meet(motion, x, x, np.full(200, -1), 1.0, np.zeros(200))
     assert len(met.which) == 200
     np.testing.assert_allclose(met.gaps, radii - 0.5, atol=0.01)
     assert ((met.normals * x).sum(axis=1) > 0.95 * radii).all()

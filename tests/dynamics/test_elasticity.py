@@ -14,7 +14,7 @@ from neurok.dynamics.masses import face_thickness
 from neurok.dynamics.reduced import ReducedConfig, ReducedEngine
 from neurok.dynamics.reduced.build import mechanics_of
 from neurok.kinematics import LinearSpace
-from neurok.kinematics.screws import ScrewSpace, whole
+from neurok.kinematics.screws import ScrewSpace
 from neurok.modelling import shapes
 
 NOTHING = World(gravity=(0.0, 0.0, 0.0))
@@ -59,7 +59,7 @@ def bent_space(seed: int = 0) -> ScrewSpace:
     share = np.clip(mesh.vertices[:, :1] / 0.6 + 0.5, 0.0, 1.0)
     screws = np.zeros((2, 6, 1))
     screws[1, 2, 0] = 0.5
-    return ScrewSpace(mesh, np.hstack([1.0 - share, share]), np.zeros((2, 3)), screws, np.zeros(1), whole(1))
+    return ScrewSpace(mesh, np.hstack([1.0 - share, share]), np.zeros((2, 3)), screws)
 
 
 def test_the_frequency_of_a_learned_space_grows_with_the_root_of_youngs_modulus():

@@ -9,7 +9,7 @@ from neurok.dynamics.reduced.build import assemble, bind
 from neurok.dynamics.reduced.collocation import GaussStepper
 from neurok.dynamics.reduced.equations import FeatureMechanics
 from neurok.kinematics import KinematicSpace
-from neurok.kinematics.screws import ScrewSpace, whole
+from neurok.kinematics.screws import ScrewSpace
 from neurok.kinematics.space import ShapeMotion
 from neurok.modelling import shapes
 
@@ -26,7 +26,7 @@ def made_space(seed: int = 0, handles: int = 4, dim: int = 3) -> ScrewSpace:
     weights /= weights.sum(axis=1, keepdims=True)
     centers, screws = 0.3 * rng.normal(size=(handles, 3)), rng.normal(size=(handles, 6, dim))
     screws[:, 3:] *= 0.1
-    return ScrewSpace(mesh, weights, centers, 0.3 * screws, np.zeros(dim), whole(dim))
+    return ScrewSpace(mesh, weights, centers, 0.3 * screws)
 
 
 class Plain(KinematicSpace):
@@ -64,10 +64,23 @@ def test_the_kinetic_force_is_the_derivative_of_the_kinetic_energy(free):
     np.testing.assert_allclose(mechanics.motion(POSE, q, qdot).kinetic_force[0], slope, atol=1e-7)
 
 
+class Limited(ScrewSpace):
+    """A space whose coordinates have limits."""
+
+    @property
+    def limits(self) -> np.ndarray:
+        return np.tile([-3.0, 3.0], (self.dim, 1))
+
+    @property
+    def limit_softness(self) -> float:
+        return 0.5
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_energy_stays_while_a_space_bounces_off_its_limits(seed):
-    space = made_space(seed)
+    made = made_space(seed)
+    space = Limited(made.rest, made.weights, made.centers, made.screws)
     rollout = simulate(
         Body.of(space, Condition(Start(qdot=np.full(3, 3.0))), elastic=False), seconds=2.0, fps=60, dt=1 / 60
     )

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from scipy.linalg import expm
 from scipy.spatial.transform import Rotation
 
-from neurok.geometry import lie, lie_torch
+from neurok.geometry import lie
+from neurok.learned.deformation import dual
 
 angles = st.floats(-7, 7)
 vectors = st.tuples(*[st.floats(-5, 5)] * 3).map(np.array)
@@ -94,8 +95,7 @@ def test_turns_and_quaternions_are_those_of_scipy(axis, vector, angle):
 
 @settings(max_examples=50, deadline=None)
 @given(vectors, vectors)
-def test_a_skew_matrix_crosses_and_its_torch_twin_does_too(a, b):
-    np.testing.assert_array_equal(lie.skew(a) @ b, lie_torch.skew(torch.from_numpy(a)).numpy() @ b)
+def test_a_skew_matrix_crosses(a, b):
     np.testing.assert_allclose(lie.skew(np.stack([a, b])) @ b, [np.cross(a, b), np.zeros(3)], atol=1e-14)
 
 
@@ -147,29 +147,10 @@ def test_a_commutator_is_the_rate_of_a_screw_that_is_carried_along(axis, origin,
 @given(st.lists(st.floats(-2, 2), min_size=4, max_size=4).map(np.array).filter(lambda q: np.linalg.norm(q) > 1e-2))
 def test_quaternions_in_torch_are_those_of_arrays(q):
     own = torch.from_numpy(q)
-    np.testing.assert_allclose(lie_torch.quaternion_to_matrix(own), lie.quaternion_to_matrix(q), atol=1e-12)
-    twice = lie_torch.quaternion_product(own, own)
+    np.testing.assert_allclose(dual.quaternion_to_matrix(own), lie.quaternion_to_matrix(q), atol=1e-12)
+    twice = dual.quaternion_product(own, own)
     turn = lie.quaternion_to_matrix(q)
-    np.testing.assert_allclose(lie_torch.quaternion_to_matrix(twice), turn @ turn, atol=1e-12)
-
-
-def rotation_matrix(vectors):
-    return lie_torch.exponential(torch.cat([vectors, torch.zeros_like(vectors)], dim=-1))[0]
-
-
-@settings(max_examples=50, deadline=None)
-@given(directions, st.one_of(st.floats(0, 3.1), st.floats(0, 0.3)))
-def test_rotation_vectors_in_torch_are_those_of_arrays(axis, angle):
-    turn = rotation_matrix(torch.from_numpy(angle * axis))
-    np.testing.assert_allclose(turn, lie.axis_angle_matrix(axis, angle), atol=1e-14)
-    np.testing.assert_allclose(lie_torch.rotation_vector(turn), lie.rotation_vector(turn.numpy()), atol=1e-9)
-
-
-def test_a_rotation_is_smooth_at_zero_and_where_its_series_ends():
-    for angle in (0.0, 1e-8, np.sqrt(lie_torch.SMALL)):
-        vector = angle * torch.tensor([0.0, 0.6, 0.8], dtype=torch.float64).requires_grad_()
-        assert torch.autograd.gradcheck(rotation_matrix, vector)
-        assert torch.autograd.gradgradcheck(rotation_matrix, vector)
+    np.testing.assert_allclose(dual.quaternion_to_matrix(twice), turn @ turn, atol=1e-12)
 
 
 def test_half_of_the_way_between_two_rotations_is_half_of_the_turn():

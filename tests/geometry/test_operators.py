@@ -3,8 +3,7 @@ import pytest
 import trimesh
 
 from neurok.geometry import lie
-from neurok.geometry.operators import face_areas, face_normals, flat_share, vertex_areas, vertex_normals
-from neurok.modelling.shapes import box, sphere
+from neurok.geometry.operators import face_areas, face_normals, vertex_areas, vertex_normals
 
 VERTICES = np.array([[0.0, 0, 0], [3, 0, 0], [0, 4, 0], [9, 9, 9]])
 FACES = np.array([[0, 1, 2]])
@@ -38,15 +37,3 @@ def test_normals_turn_with_the_object_and_areas_do_not_change():
     np.testing.assert_allclose(
         vertex_normals(moved, faces), vertex_normals(vertices, faces) @ turn[:3, :3].T, atol=1e-12
     )
-
-
-def test_a_box_is_flat_a_ball_is_not_and_a_turn_changes_neither():
-    turn = lie.axis_angle_matrix(np.array([0.6, 0.0, 0.8]), 0.7)
-    for shape, low, high in ((box((1.0, 2.0, 0.1)), 1.0, 1.0), (sphere(1.0), 0.0, 0.3)):
-        share = flat_share(shape.vertices, shape.faces)
-        assert low - 1e-9 <= share <= high + 1e-9
-        assert flat_share(shape.vertices @ turn.T, shape.faces) == pytest.approx(share)
-
-
-def test_faces_without_area_are_flat():
-    assert flat_share(VERTICES, np.array([[0, 1, 1]])) == 1.0

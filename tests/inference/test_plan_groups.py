@@ -45,12 +45,12 @@ def raw() -> Mesh:
 
 
 def test_nothing_is_left_apart_of_what_stands_still(raw):
-    found = study(raw, piece_weights=Grouper((Says(False),)), use_prior=False)
+    found = study(raw, piece_weights=Grouper((Says(False),)))
     assert len(found.plan.bodies) == 1
 
 
 def test_what_the_network_holds_for_a_body_is_one(raw):
-    found = study(raw, piece_weights=Grouper((Says(True),)), use_prior=False)
+    found = study(raw, piece_weights=Grouper((Says(True),)))
     assert len(found.plan.bodies) == 2
     assert [body.parent for body in found.plan.bodies] == [-1, 0]
     assert found.groups.moves[1] > 3.0
@@ -83,14 +83,14 @@ def surface() -> Mesh:
 
 
 def test_a_single_surface_is_cut_only_where_something_moves(surface):
-    moving = study(surface, piece_weights=Grouper((Says(True),)), view_weights="none", use_prior=False, least=0.0)
+    moving = study(surface, piece_weights=Grouper((Says(True),)), view_weights="none", least=0.0)
     assert len(moving.plan.bodies) == 2
     assert moving.plan.bodies[1].joint is not None
     owners = [{body for body, one in enumerate(moving.plan.bodies) if piece in one.pieces} for piece in
               range(moving.plan.face_pieces.max() + 1)]  # fmt: skip
     assert all(len(some) == 1 for some in owners)
     for says, least in ((False, 0.0), (True, 2.0)):
-        still = study(surface, piece_weights=Grouper((Says(says),)), view_weights="none", use_prior=False, least=least)
+        still = study(surface, piece_weights=Grouper((Says(says),)), view_weights="none", least=least)
         assert len(still.plan.bodies) == 1
         assert not still.plan.moving
         assert still.plan.face_pieces.max() == 0
@@ -105,8 +105,8 @@ def test_a_plan_of_a_cut_surface_can_be_handed_back(surface, tmp_path):
 
 
 def test_the_network_is_left_out_where_it_is_not_wanted(raw):
-    assert study(raw, piece_weights="none", use_prior=False).groups is None
-    assert study(raw, method="search", use_prior=False).groups is None
+    assert study(raw, piece_weights="none").groups is None
+    assert study(raw, method="search").groups is None
 
 
 @pytest.mark.parametrize(("least", "kept"), [(0.03, (1, 2, 3)), (0.3, (1, 2)), (0.5, (1,)), (0.95, ())])

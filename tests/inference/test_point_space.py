@@ -124,7 +124,7 @@ def test_too_many_coordinates_get_a_sentence():
 
 @pytest.fixture(scope="module")
 def shipped() -> PointSpace:
-    return infer_points(make_sample("lamp").mesh, load_model("latent", "deformation"), dim=4)
+    return infer_points(make_sample("lamp").mesh, load_model("deformation"), dim=4)
 
 
 def test_shipped_weights_rest_at_zero_and_move_in_samples(shipped):
@@ -141,7 +141,7 @@ def test_shipped_weights_agree_with_finite_differences(shipped):
 
 
 def test_shipped_samples_depend_on_their_seed_alone(shipped):
-    again = infer_points(shipped.rest, load_model("latent", "deformation"), dim=4)
+    again = infer_points(shipped.rest, load_model("deformation"), dim=4)
     np.testing.assert_array_equal(again.sample(3, seed=5), shipped.sample(3, seed=5))
     q = shipped.sample(1, seed=5)[0]
     np.testing.assert_array_equal(again.positions(q), shipped.positions(q))

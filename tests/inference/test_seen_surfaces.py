@@ -68,7 +68,7 @@ def test_a_surface_of_which_nothing_is_seen_to_move_stays_one_body() -> None:
     whole = box((1.0, 0.5, 0.7))
     model = ViewModel().eval()
     model.head.bias.data[0] = -9.0  # nothing moves
-    found = study(Mesh(whole.vertices, whole.faces, up="y"), view_weights=model, use_prior=False)
+    found = study(Mesh(whole.vertices, whole.faces, up="y"), view_weights=model)
     assert not found.plan.moving
     assert len(found.plan.bodies) == 1
 

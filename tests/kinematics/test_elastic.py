@@ -10,7 +10,7 @@ from neurok.errors import NeurokError
 from neurok.kinematics.elastic import ElasticSpaceConfig, elastic_space, joined_parts
 from neurok.kinematics.elastic_modes import elastic_modes
 from neurok.kinematics.lattice import CORNERS, Lattice, LatticeConfig, brick_stiffness
-from neurok.kinematics.screws import Reduction, ScrewSpace
+from neurok.kinematics.screws import ScrewSpace
 from neurok.kinematics.space import decode
 from neurok.modelling import shapes
 
@@ -173,21 +173,14 @@ def test_pieces_that_do_not_touch_hang_together():
 
 
 @pytest.mark.slow
-def test_learned_motions_join_the_modes():
+def test_motions_of_its_own_join_the_modes():
     mesh = Mesh(*_cut(beam().vertices, beam().faces, 3))
     space = clamped(mesh, modes=2, lattice=COARSE)
     assert space.dim == 2
     wanted = clamped(mesh, modes=5, lattice=COARSE)
     stuff = MaterialField.uniform(RUBBER, mesh.vertex_count)
     left = np.flatnonzero(mesh.vertices[:, 0] < 1e-9)
-    third = ScrewSpace(
-        mesh,
-        wanted.weights,
-        wanted.centers,
-        wanted.screws[:, :, 2:3],
-        np.zeros(1),
-        Reduction(np.eye(1), np.ones(1), 1.0),
-    )
+    third = ScrewSpace(mesh, wanted.weights, wanted.centers, wanted.screws[:, :, 2:3])
     more = elastic_space(
         mesh, stuff, np.full(mesh.face_count, 0.01), left, third, config=ElasticSpaceConfig(modes=2, lattice=COARSE)
     )

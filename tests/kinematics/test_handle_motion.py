@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from neurok.geometry import lie_torch
+from decoders import exponential
 from neurok.kinematics.screws import HandleMotion
 
 BATCH, HANDLES, DIM = 3, 5, 4
@@ -24,12 +24,12 @@ def forces() -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def rows(motion):
-    """The same rows by the decoder of the network, differentiable."""
+    """The same rows by matrix exponentials, differentiable."""
     screws = torch.from_numpy(motion.screws.copy())
     centers = torch.from_numpy(motion.centers.copy())
 
     def of(q: torch.Tensor) -> torch.Tensor:
-        turns, shifts = lie_torch.exponential(torch.einsum("jhd,d->hj", screws, q))
+        turns, shifts = exponential(torch.einsum("jhd,d->hj", screws, q))
         offsets = centers + shifts - (turns @ centers[..., None])[..., 0]
         return torch.cat([turns.mT, offsets[:, None]], dim=1).flatten(0, 1)
 

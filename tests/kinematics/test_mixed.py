@@ -10,7 +10,7 @@ from neurok.dynamics import Body, Condition, Start, World, simulate
 from neurok.dynamics.reduced.equations import FeatureMechanics
 from neurok.kinematics import ArticulatedSpace
 from neurok.kinematics.mixed import MixedSpace
-from neurok.kinematics.screws import ScrewSpace, whole
+from neurok.kinematics.screws import ScrewSpace
 from neurok.kinematics.space import KinematicSpace, decode
 from neurok.modelling import shapes
 
@@ -41,7 +41,7 @@ def bending(joints: Articulation, seed: int = 0, across: bool = False) -> ScrewS
     screws = 0.3 * rng.normal(size=(3, 6, BENDS))
     screws[0] = 0.0
     centers = rng.normal(size=(3, 3)) * 0.2 + [0.0, 1.0, 0.0]
-    return ScrewSpace(mesh, weights, centers, screws, np.zeros(BENDS), whole(BENDS))
+    return ScrewSpace(mesh, weights, centers, screws)
 
 
 @pytest.fixture(params=[False, True], ids=["last part bends", "handles reach across parts"])
@@ -150,8 +150,6 @@ def test_elasticity_acts_on_what_bends_alone(space):
 
 def test_a_component_that_follows_one_handle_does_not_bend():
     joints = chain()
-    rigid = ScrewSpace(
-        joints.mesh, np.eye(3)[joints.vertex_parts], np.zeros((3, 3)), np.ones((3, 6, 1)), np.zeros(1), whole(1)
-    )
+    rigid = ScrewSpace(joints.mesh, np.eye(3)[joints.vertex_parts], np.zeros((3, 3)), np.ones((3, 6, 1)))
     assert not rigid.bends.any()
     assert isinstance(MixedSpace(joints, rigid), KinematicSpace)

@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neurok.geometry.lie import apply, axis_angle_matrix, compose, matrix_to_quaternion
-from neurok.geometry.lie_torch import quaternion_product
 from neurok.learned.deformation import dual
+from neurok.learned.deformation.dual import quaternion_product
 
 seeds = st.integers(0, 2**31)
 

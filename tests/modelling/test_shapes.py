@@ -105,7 +105,7 @@ def test_booleans_obey_inclusion_and_exclusion():
 
 
 def test_joined_shapes_stay_separate_components():
-    both = join([box((1, 1, 1)), box((1, 1, 1), (1, 0, 0), 0.1).mapped()])
+    both = join([box((1, 1, 1)), box((1, 1, 1), (1, 0, 0), 0.1).pictured("x", "y")])
     assert face_components(both.vertices, both.faces).max() == 1
     assert both.uv is not None
 

@@ -73,10 +73,10 @@ def test_learned_joints_are_posed_within_their_room():
 @pytest.mark.slow
 def test_a_refined_pose_says_which_space_it_is_of():
     mesh = make_sample("laptop").mesh
-    joints, wide = understand(mesh).learned_spaces(deform=True)
+    joints, bones = understand(mesh).learned_spaces(deform=True)
     cloud = mesh.with_vertices(decode(joints, 0.5 * joints.limits[:, 1]))
     points = sample_surface(cloud.vertices, cloud.faces, 4000, np.random.default_rng(0)).interpolate(cloud.vertices)
-    poses = [pose_to_points(space, points) for space in (joints, wide)]
+    poses = [pose_to_points(space, points) for space in (joints, bones)]
     found = refine_pose(poses[1], points, simpler=poses[:1])
     assert found.space is joints
     np.testing.assert_array_equal(found.q, poses[0].q)

@@ -1,3 +1,5 @@
+import copy
+
 import numpy as np
 import pytest
 from scipy.spatial import cKDTree
@@ -8,8 +10,10 @@ from neurok.posing.registration import RegistrationConfig, closest_points, regis
 class Slides:
     """Two groups of points, each moved along x by its own coordinate: Y holds the two shifts and the fixed points."""
 
+    steps_per_slopes = 1
+
     def __init__(self, points: np.ndarray, labels: np.ndarray) -> None:
-        self.points = points
+        self.points, self.asked = points, 0
         self.features = np.concatenate([np.eye(len(points)), np.eye(2)[labels]], axis=1)
 
     def values(self, q):
@@ -17,6 +21,7 @@ class Slides:
         return np.concatenate([np.broadcast_to(self.points, (len(q), *self.points.shape)), shifts], axis=1)
 
     def shape(self, q):
+        self.asked += 1
         slopes = np.zeros((len(q), 2, len(self.points) + 2, 3))
         slopes[:, [0, 1], [-2, -1], 0] = 1.0
         return self.values(q), slopes
@@ -85,6 +90,15 @@ def test_limits_hold(slides):
     target = shape_at(slides, [0.07, -0.05])
     q, *_ = register_points(slides, slides.features, target, np.zeros((1, 2)), 1.0, None, limits)
     np.testing.assert_allclose(q, [0.02, -0.02])
+
+
+def test_steps_that_share_derivatives_which_are_constant_find_the_same(slides):
+    lazy = copy.copy(slides)
+    slides.asked, lazy.asked, lazy.steps_per_slopes = 0, 0, 3
+    target = shape_at(slides, [0.07, -0.05])
+    found = [register_points(space, space.features, target, np.zeros((1, 2)), 1.0) for space in (slides, lazy)]
+    np.testing.assert_array_equal(found[0].q, found[1].q)
+    assert lazy.asked <= slides.asked / 2
 
 
 def test_the_answer_does_not_depend_on_the_unit(slides):

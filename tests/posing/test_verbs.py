@@ -1,4 +1,4 @@
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,11 +11,10 @@ from neurok.geometry.level_set import surface_nets
 from neurok.geometry.lie import axis_angle_matrix
 from neurok.geometry.sampling import sample_surface
 from neurok.io import save
-from neurok.kinematics import ArticulatedSpace, KinematicSpace, decode
-from neurok.kinematics.screws import ScrewSpace, whole
+from neurok.kinematics import ArticulatedSpace, decode
+from neurok.kinematics.screws import ScrewSpace
 from neurok.model import understand
 from neurok.modelling.shapes import box
-from neurok.posing import verbs
 from neurok.posing.pose import PoseConfig
 from neurok.posing.verbs import pose, sample
 
@@ -102,7 +101,7 @@ def boxes_that_slide(along: int = 0) -> ScrewSpace:
     screws = np.zeros((2, 6, 1))
     screws[1, 3 + along, 0] = 0.2
     centers = np.array([[0.0, 0, 0], [0.0, 0.5, 0]])
-    return ScrewSpace(mesh, np.repeat(np.eye(2), count, axis=0), centers, screws, np.zeros(1), whole(1))
+    return ScrewSpace(mesh, np.repeat(np.eye(2), count, axis=0), centers, screws)
 
 
 @pytest.mark.slow
@@ -175,41 +174,6 @@ def test_numbers_nobody_can_meet_are_refused(laptop, tmp_path):
     for name, word in (("far", "far away"), ("empty", "is empty")):
         with pytest.raises(NeurokError, match=word):
             pose(laptop, target=tmp_path / f"{name}.npy")
-
-
-@dataclass(frozen=True, eq=False)
-class Named(KinematicSpace):
-    """A space that is only told from another."""
-
-    rest: Mesh
-    loose: bool
-    dim: int = 0
-
-    @property
-    def is_loose(self) -> bool:
-        return self.loose
-
-
-@pytest.mark.parametrize(
-    ("loose", "refined", "bent", "kept"),
-    [
-        (False, 0.04, 0.03, "bones"),
-        (False, 0.04, 0.039, "space"),  # not closer by 7 %: what is rigid stays so
-        (False, 0.06, 0.03, "space"),  # refinement found little that the space had not
-        (True, 0.04, 0.03, "space"),  # bones were the space
-    ],
-)
-def test_bones_are_tried_where_the_space_had_little_to_say(monkeypatch, loose, refined, bent, kept):
-    rest = make_sample("laptop").mesh
-    space, bones = Named(rest, loose), Named(rest, True)
-    ends = {id(space): refined, id(bones): bent}
-    start = lambda on: verbs.Pose(on, np.zeros(0), rest.vertices, 0.1, "ok")  # noqa: E731
-    monkeypatch.setattr(verbs, "skeleton_space", lambda mesh, loose: bones)
-    monkeypatch.setattr(verbs, "pose_to_points", lambda on, *rest, **more: start(on))
-    monkeypatch.setattr(verbs, "refine_pose", lambda pose, *rest: replace(pose, residual=ends[id(pose.space)]))
-    found = verbs._refined([start(space)], np.zeros((10, 3)), 0, verbs.PoseConfig())
-    assert found.space is {"space": space, "bones": bones}[kept]
-    assert found.residual == ends[id(found.space)]
 
 
 def test_what_is_hard_and_has_no_joint_is_bent_only_when_that_is_asked_for():

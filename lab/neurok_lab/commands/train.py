@@ -55,15 +55,14 @@ class _TrainRun:
 
 @dataclass(kw_only=True)
 class TrainDeformation(_TrainRun):
-    """Train the deformation model on data sets made by 'neurok data build'. Ctrl-C saves; --resume continues."""
+    """Train the deformation network on data sets made by 'neurok data build'. Ctrl-C saves; --resume continues."""
 
     data: Annotated[tyro.conf.Positional[tuple[str, ...]], several("DATASET")]
     """Data sets: folders or fsspec URLs; several at once, or the flag repeated."""
 
     recipe: str = "base"
-    """Which configuration: base, then more and settle with --start-from (as for the shipped model), points (the
-    paper's), polish (some minutes more), smoke (a minute), or one of the ablations: ablate_full,
-    ablate_no_augmentation, ablate_no_rotations, ablate_points, ablate_points_no_dual."""
+    """Which configuration: base (the shipped model), more and polish (with --start-from; some minutes more), smoke (a
+    minute), or one of the ablations: ablate_full, ablate_no_augmentation, ablate_no_dual."""
 
     def run(self) -> dict[str, Any]:
         from neurok_lab.train.run import DeformationData

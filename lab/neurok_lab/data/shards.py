@@ -93,8 +93,6 @@ def encode_subject(subject: Subject) -> bytes:
     arrays = {
         "header": np.frombuffer(text, dtype=np.uint8),
         "points": subject.points,
-        "blend_index": subject.blend_index.astype(np.uint8),
-        "blend_weight": subject.blend_weight.astype(np.float16),
         "groups": subject.groups.astype(np.int8),
         "areas": subject.areas,
     }
@@ -117,11 +115,8 @@ def decode_subject(data: bytes) -> Subject:
             plain = {name: arrays[name] for name in JOINT_ARRAYS}
             whole = {name: arrays[name].astype(np.int64) for name in JOINT_NUMBERS}
             motion = JointMotion(**plain, **whole, order=tuple(arrays["order"].tolist()))
-        weights = arrays["blend_weight"].astype(np.float32)
         return Subject(
             arrays["points"],
-            arrays["blend_index"].astype(np.int16),
-            weights / weights.sum(axis=-1, keepdims=True),
             arrays["groups"].astype(np.int64),
             arrays["areas"],
             motion,

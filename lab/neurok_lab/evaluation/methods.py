@@ -62,9 +62,10 @@ class Entry:
 def find_method(name: str, load: Callable[[str | None], Any] | None = None) -> Entry:
     """The method of that name.
 
-    ``neurok`` looks along joints, then in the reduced prior. It takes a reduction and a number of coordinates, as in
-    ``neurok:paper:8``, which is then all it looks in, other weights, as in ``neurok@FILE:gram``, and ``neurok:refine``
-    lets go of the space in the end. ``load`` turns a file, or None for the weights in the package, into a model.
+    ``neurok`` looks along joints of the plan, then on bones. With a reduction and a number of coordinates, as in
+    ``neurok:paper:8``, it looks in the latent alone; weights of that are named as in ``neurok@FILE:gram``.
+    ``neurok:refine`` lets go of the space in the end. ``load`` turns a file, or None for the weights in the package,
+    into a model.
     """
     if name in PEERS:
         function, package = PEERS[name]

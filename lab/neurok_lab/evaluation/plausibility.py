@@ -192,7 +192,7 @@ def plausibility_table(title: str, summary: list[Row]) -> str:
 
 
 def prior_sampler(model: Any) -> Callable[[Mesh, int, int], States]:
-    """Samples of the learned space of a mesh."""
+    """Samples of the poses of a body plan, or of the latent of a network."""
 
     def sample(rest: Mesh, count: int, seed: int) -> States:
         from neurok.kinematics.space import decode
@@ -200,7 +200,7 @@ def prior_sampler(model: Any) -> Callable[[Mesh, int, int], States]:
         from neurok_lab.evaluation.methods import held_out_weights
         from neurok_lab.evaluation.registration import on_vertices
 
-        space = infer(rest, model, **held_out_weights())
+        space = infer(rest, **held_out_weights()) if model is None else infer(rest, model, latent=True)
         states = [decode(space, q) for q in space.sample(count, seed)]
         return np.stack([on_vertices(rest, space.rest, x) for x in states])
 

@@ -183,14 +183,13 @@ def learned(
     target: Float[np.ndarray, "N 3"],
     rng: np.random.Generator,
 ) -> Float[np.ndarray, "V 3"]:
-    """The spaces inferred from the rest mesh alone: that of its plan, then the prior; only the prior if a reduction is
-    asked for."""
-    from neurok.verbs import infer
-
+    """The spaces inferred from the rest mesh alone: those of its plan; only the latent if a reduction is asked for."""
     seed = int(rng.integers(1 << 31))
     networks = Weights(model, plan_weights.get("joint_weights"), plan_weights.get("piece_weights"))
     known = understand(rest, parts="pieces", weights=networks)
-    spaces = known.learned_spaces(target=True, deform=True) if mode is None and dim is None else []
-    spaces = spaces or [infer(rest, model, wide=True, mode=mode or "gram", dim=dim)]
+    if mode is None and dim is None:
+        spaces = known.learned_spaces(target=True, deform=True)
+    else:
+        spaces = [known.latent_space(mode or "gram", dim)]
     found = pose(rest, target=target, deform=closer, spaces=spaces, seed=seed)
     return on_vertices(rest, found.space.rest, found.vertices)

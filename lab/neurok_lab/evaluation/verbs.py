@@ -217,7 +217,7 @@ def _samples(asked: _Request, weights: str | None = None) -> Evaluation:
     from neurok_lab.evaluation.plausibility import measure_states, plausibility_table, prior_sampler, summarise_states
 
     suite, sources = asked.suite, find_cases(asked.suite, asked.folder, asked.limit)
-    sampler = None if weights == "none" else prior_sampler(load_weights(weights))
+    sampler = None if weights == "none" else prior_sampler(weights and load_weights(weights))
     rows: list[Row] = []
     for source in asked.watched(sources, suite):
         case = source.load()

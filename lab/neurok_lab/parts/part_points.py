@@ -8,7 +8,7 @@ from typing import get_args
 import numpy as np
 from jaxtyping import Float
 
-from neurok.catalogue.appearance import material_of, pattern_pixels
+from neurok.catalogue.appearance import material_of, surface_of
 from neurok.catalogue.asset import pictured
 from neurok.catalogue.parts import PATTERNS, Appearance, Part
 from neurok.core.material import Material, MaterialKind
@@ -17,6 +17,7 @@ from neurok.geometry.distance import closest_point
 from neurok.geometry.operators import face_normals
 from neurok.geometry.sampling import sample_surface
 from neurok.geometry.voxels import inside_closed
+from neurok.io.surfaces import linear_from_srgb, srgb_from_linear
 from neurok.modelling.forms import KINDS, OPENINGS, RELIEFS, fitted, mesh_of
 from neurok.modelling.shapes import Shape
 
@@ -119,10 +120,14 @@ def surface_of_part(
 
 
 def colours_at(finish: Appearance, uv: Float[np.ndarray, "N 2"]) -> Float[np.ndarray, "N 3"]:
-    """Colours of a pattern where its texture has these coordinates."""
-    pixels = pattern_pixels(finish.pattern, finish.rgb, finish.second_rgb)
-    column, row = np.floor((uv % 1.0) * len(pixels)).astype(int).T % len(pixels)
-    return pixels[row, column] / 255.0
+    """sRGB of a surface where its texture has these coordinates."""
+    surface = surface_of(finish)
+    assert surface.texture is not None
+    light = linear_from_srgb(surface.texture.pixels()[::-1, :, :3].reshape(-1, 3) / 255.0)[:, :3]
+    height, width = surface.texture.size[::-1]
+    column, row = np.floor((uv % 1.0) * (width, height)).astype(int).T % np.array([[width], [height]])
+    seen = light[row * width + column] * surface.base_color[:3]
+    return srgb_from_linear(np.column_stack([seen, np.ones(len(seen))]))[:, :3]
 
 
 def boxed_normals(normals: Float[np.ndarray, "N 3"], half: Float[np.ndarray, "3"]) -> Float[np.ndarray, "N 3"]:

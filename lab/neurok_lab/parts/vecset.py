@@ -225,7 +225,7 @@ def surface_of(assembly: Assembly, count: int, rng: np.random.Generator) -> Surf
     colours = np.array([part.appearance.rgb for part in assembly.parts])[owners[which]]
     for number, part in enumerate(assembly.parts):
         mine = owners[which] == number
-        if part.appearance.pattern != "plain" and mine.any() and whole.uv is not None:
+        if solids[number].uv is not None and mine.any() and whole.uv is not None:
             colours[mine] = colours_at(part.appearance, drawn.interpolate(whole.uv)[mine])
     normals = face_normals(whole.vertices, whole.faces)[drawn.face_ids]
     return SurfaceSamples(drawn.interpolate(whole.vertices), normals, colours, owners[which], which)

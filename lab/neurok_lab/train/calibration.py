@@ -199,7 +199,6 @@ def fit_plan(
             articulation.mesh if form == "named" else replace(articulation.mesh, part_ids=None, part_names=()),
             joint_weights=ensemble,
             piece_weights=grouper or NO_WEIGHTS,
-            use_prior=False,
             least=0.0,
         )
         if grouper is not None and found.groups is None:

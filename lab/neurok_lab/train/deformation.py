@@ -12,8 +12,6 @@ import numpy as np
 import torch
 
 from neurok.errors import NeurokError
-from neurok.learned.deformation.handles import HandleConfig
-from neurok.learned.deformation.models import ModelConfig, model_config
 from neurok.learned.deformation.points import PointConfig
 from neurok.learned.subject import JointMotion, Subject
 from neurok.learned.view import ViewConfig, draw, pairs, stack
@@ -22,7 +20,7 @@ from neurok_lab.data.still import UNSEEN_FAMILIES, hold_out, object_name
 from neurok_lab.train.config import Recipes, RunConfig
 from neurok_lab.train.log import Line
 from neurok_lab.train.loop import Task
-from neurok_lab.train.losses import DeformationTask, LossWeights, PairTensors
+from neurok_lab.train.losses import DeformationTask, PairTensors
 from neurok_lab.train.losses import DeformationTerms as Terms
 
 REAL_WEIGHT = 10
@@ -113,51 +111,46 @@ WATCHED = ViewConfig(subjects=8, targets=3, points=16, augment=False)
 
 @dataclass(frozen=True, kw_only=True)
 class DeformationRecipe(RunConfig):
-    """A run of the deformation model; step sizes, weights and lengths were chosen on watched subjects."""
+    """A run of the deformation network; step sizes, weights and lengths were chosen on watched subjects."""
 
     task: ClassVar[str] = "deformation"
-    model: ModelConfig = field(default_factory=HandleConfig)
-    view: ViewConfig = field(default_factory=ViewConfig)
-    steps: int = 7_000
+    model: PointConfig = field(default_factory=PointConfig)
+    view: ViewConfig = field(default_factory=lambda: ViewConfig(targets=3, points=3))
+    steps: int = 12_000
     warmup: int = 200
-    decay: float = 0.35
+    decay: float = 0.4
     matrix_rate: float = 3e-3
     rate: float = 2e-3
     average: float = 0.999
-    evaluate_every: int = 500
+    bf16: bool = True
+    evaluate_every: int = 1_000
     checkpoint_minutes: float = 5.0
 
-    kl_weight: float = 3e-3
+    kl_weight: float = 1e-3
     """Of a nat of the posterior, beside a squared error of one displacement."""
 
-    kl_start: int = 300
+    kl_start: int = 1_000
     """Steps without the KL term: a posterior that is pulled early collapses."""
 
-    kl_ramp: int = 3_000
+    kl_ramp: int = 4_000
     """Steps after that over which it comes in."""
 
     noise_start: float = 0.05
     """Share of the noise of the posterior while the KL term is off; full noise would teach everything to be still."""
-
-    size_weight: float = 0.05
-    """Of how far the prior reaches: it keeps the ways from growing while nothing else does."""
-
-    surprise_weight: float = 0.0
-    """Of the true motion under the prior of each handle: what makes the space small."""
 
     def build(self) -> DeformationTask:
         return DeformationTask(self.model)
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> DeformationRecipe:
-        return super().from_dict({**values, "model": model_config(values["model"])})
+        return super().from_dict({**values, "model": PointConfig.from_dict(values["model"])})
 
     def kl_factor(self, step: int) -> float:
         return min(1.0, max(0.0, (step - self.kl_start) / max(1, self.kl_ramp)))
 
-    def weights(self, step: int) -> LossWeights:
-        """What counts how much at a step."""
-        return LossWeights(self.kl_weight * self.kl_factor(step), self.size_weight, self.surprise_weight)
+    def kl_at(self, step: int) -> float:
+        """Weight of a nat at a step."""
+        return self.kl_weight * self.kl_factor(step)
 
     def noise_factor(self, step: int) -> float:
         """Share of the noise of the posterior at a step."""
@@ -179,11 +172,11 @@ class DeformationTraining(Task):
 
     def draw(
         self, module: Any, step: int, rng: np.random.Generator, generator: torch.Generator
-    ) -> tuple[PairTensors, LossWeights, torch.Tensor]:
+    ) -> tuple[PairTensors, float, torch.Tensor]:
         batch = PairTensors.of(next(pairs(self.split.train, self.recipe.view, rng)))
         shape = (batch.displaced.shape[0] * batch.targets, module.model.latent_size)
         noise = torch.randn(shape, generator=generator) * self.recipe.noise_factor(step)
-        return batch, self.recipe.weights(step), noise
+        return batch, self.recipe.kl_at(step), noise
 
     def figures(self, terms: Terms) -> dict[str, float]:
         error = float(terms.error.sum() / terms.displacement.sum())
@@ -210,21 +203,14 @@ def evaluate(task: DeformationTask, subjects: Sequence[Subject]) -> float:
 
 
 BASE = DeformationRecipe()
-"""The first part of the shipped model: half an hour on one core."""
+"""The shipped model: an hour on one core that multiplies in half precision."""
 
-SMALL = ViewConfig(subjects=6, targets=2, points=2)
-"""Batches of ablations, equal for all: 4,000 steps of any model are a few minutes of one core."""
-
-NARROW = HandleConfig(width=48, context_depth=2, slot_depth=2)
+SMALL = PointConfig(width=48, pose_depth=1, decoder_depth=2, query_depth=1)
 ABLATION = replace(
-    BASE, model=NARROW, view=SMALL, steps=4_000, warmup=200, kl_weight=6e-4, kl_start=400,
-    kl_ramp=1_600, evaluate_every=1_000,
+    BASE, model=SMALL, view=ViewConfig(subjects=6, targets=2, points=2), steps=4_000, decay=0.35, kl_weight=6e-4,
+    kl_ramp=1_000, bf16=False,
 )  # fmt: skip
-"""4,000 steps of a narrow model, a small KL term fully on at half time; all differ in the named choice alone."""
-
-POINT_MODEL = PointConfig(width=48, pose_depth=1, decoder_depth=2, query_depth=1)
-POINT_ABLATION = replace(ABLATION, model=POINT_MODEL, kl_start=1_000, kl_ramp=1_000)
-"""The same of the paper's model, with as many parameters; the KL term waits until it learns."""
+"""4,000 steps of a narrow model: a few minutes of one core; all differ in the named choice alone."""
 
 GOING_ON = replace(BASE, kl_start=0, kl_ramp=1)
 """From weights with ``--start-from``: the KL term is fully on."""
@@ -235,27 +221,16 @@ RECIPES = Recipes(
         "base": BASE,
         # A minute, to see that everything works.
         "smoke": replace(
-            BASE, model=HandleConfig(width=32, heads=2, context_depth=1, slot_depth=1, slots=8),
-            view=ViewConfig(subjects=4, targets=2), steps=60, warmup=5, evaluate_every=20, kl_start=10, kl_ramp=20,
+            BASE, model=PointConfig(width=32, heads=2, prior_depth=1, pose_depth=1, decoder_depth=1, query_depth=1),
+            view=ViewConfig(subjects=4, targets=2, points=2), steps=60, warmup=5, evaluate_every=20, kl_start=10,
+            kl_ramp=20, bf16=False,
         ),
         # Most of a base run again, to go on from its weights.
         "more": replace(GOING_ON, steps=5_000, warmup=100, decay=0.6),
-        # The last stretch: ever smaller steps, and true motions are to be likely.
-        "settle": replace(
-            GOING_ON, steps=4_000, warmup=100, decay=1.0, matrix_rate=2e-3, rate=1.3e-3, size_weight=0.0,
-            surprise_weight=0.03,
-        ),
         # A few minutes of small steps.
         "polish": replace(GOING_ON, steps=700, warmup=50, decay=1.0, matrix_rate=5e-4, rate=2e-4),
-        # The paper's model, as shipped: an hour on one core that multiplies in half precision.
-        "points": replace(
-            BASE, model=PointConfig(), view=ViewConfig(targets=3, points=3), steps=12_000, decay=0.4, kl_weight=1e-3,
-            kl_start=1_000, kl_ramp=4_000, evaluate_every=1_000, bf16=True,
-        ),
         "ablate_full": ABLATION,
-        "ablate_no_augmentation": replace(ABLATION, view=replace(SMALL, augment=False)),
-        "ablate_no_rotations": replace(ABLATION, model=replace(NARROW, rotations=False)),
-        "ablate_points": POINT_ABLATION,
-        "ablate_points_no_dual": replace(POINT_ABLATION, model=replace(POINT_MODEL, dual_quaternions=False)),
+        "ablate_no_augmentation": replace(ABLATION, view=replace(ABLATION.view, augment=False)),
+        "ablate_no_dual": replace(ABLATION, model=replace(SMALL, dual_quaternions=False)),
     },
 )  # fmt: skip

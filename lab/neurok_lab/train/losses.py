@@ -14,7 +14,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from neurok.learned.deformation.batch import PairTensors as PairTensors
-from neurok.learned.deformation.models import ModelConfig, PairModel, build_model
+from neurok.learned.deformation.points import PointConfig, PointModel
 from neurok.learned.grouping_network import STATIC, PieceAnswers, PieceConfig, PieceModel
 from neurok.learned.joint_network import JointConfig, JointModel, Parts, pick
 from neurok.learned.part_views import Targets
@@ -193,25 +193,6 @@ def soft_truth(truth: Tensor, share: float) -> Tensor:
 STILL = 1e-4
 """Displacement energy, in the unit box, below which a pair counts as standing still: one hundredth of the box."""
 
-SIDE = 0.02
-"""Weight of what a model learns beside poses: small, so that it only reads what the poses have taught."""
-
-
-class LossWeights(NamedTuple):
-    """What counts how much beside the error of a pose."""
-
-    kl: float = 0.0
-    """Of a nat of the posterior."""
-
-    size: float = 0.05
-    """Of how far the prior reaches."""
-
-    surprise: float = 0.0
-    """Of a nat of the true motion under the prior of each handle."""
-
-
-PLAIN = LossWeights()
-
 
 class DeformationTerms(NamedTuple):
     """What the loop needs to step and to report."""
@@ -233,22 +214,19 @@ class DeformationTerms(NamedTuple):
 class DeformationTask(nn.Module):
     """The model with its loss: one call per batch, so that it can be wrapped for several processes."""
 
-    def __init__(self, config: ModelConfig) -> None:
+    def __init__(self, config: PointConfig) -> None:
         super().__init__()
-        self.model = build_model(config)
+        self.model = PointModel(config)
 
-    def forward(
-        self, pairs: PairTensors, weights: LossWeights = PLAIN, noise: Tensor | None = None
-    ) -> DeformationTerms:
-        """Without ``noise`` the posterior mean is decoded."""
-        model: PairModel = self.model
+    def forward(self, pairs: PairTensors, kl: float = 0.0, noise: Tensor | None = None) -> DeformationTerms:
+        """``kl`` is the weight of a nat of the posterior; without ``noise`` its mean is decoded."""
+        model = self.model
         rest = pairs.rest
         repeat = lambda tensor: tensor.repeat_interleave(pairs.targets, dim=0)  # noqa: E731
-        rest_context = model.encode_rest(rest)
-        context = model.repeat(rest_context, pairs.targets)
+        context = model.repeat(model.encode_rest(rest), pairs.targets)
         posterior = model.posterior_of(context, pairs)
         latent = posterior.mean if noise is None else posterior.draw(noise)
-        moved = model.move_pairs(context, latent.to(rest.points.dtype), pairs)
+        moved = model.move_pairs(context, latent.to(rest.points.dtype))
 
         points, target = repeat(rest.points).flatten(1, 2), pairs.displaced.flatten(0, 1).flatten(1, 2)
         samples = rest.points.shape[2]
@@ -258,10 +236,7 @@ class DeformationTask(nn.Module):
         relative = (squared * area).sum(dim=1) / ((energy * area).sum(dim=1) + STILL)
 
         nats = posterior.nats().to(rest.points.dtype)
-        loss = relative.mean() + weights.kl * nats.mean() + SIDE * model.side_loss(rest_context, pairs)
-        for term, weight in ((model.size, weights.size), (model.surprise, weights.surprise)):
-            if weight:
-                loss = loss + weight * term(rest_context, pairs)
+        loss = relative.mean() + kl * nats.mean()
         return DeformationTerms(
             loss,
             relative.detach().mean(),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from jaxtyping import Int
 from scipy.spatial import cKDTree
@@ -42,20 +40,8 @@ def label_faces(mesh: Mesh, labels: Int[np.ndarray, " F"], names: tuple[str, ...
     """The mesh cut into parts by a number for each face; shared vertices are split."""
     kept, labels = np.unique(labels, return_inverse=True)
     source, faces, part_ids = split_by_face_label(mesh.faces, labels.reshape(-1))
-
-    def pick(array: np.ndarray | None) -> np.ndarray | None:
-        return None if array is None else array[source]
-
-    return replace(
-        mesh,
-        vertices=mesh.vertices[source],
-        faces=faces,
-        uv=pick(mesh.uv),
-        vertex_colors=pick(mesh.vertex_colors),
-        part_ids=part_ids,
-        part_names=names or tuple(f"part_{k}" for k in range(len(kept))),
-        authored=mesh.authored and mesh.authored.at(source),
-    )
+    names = names or tuple(f"part_{k}" for k in range(len(kept)))
+    return mesh.reindexed(source, faces, part_ids=part_ids, part_names=names)
 
 
 def _face_labels(mesh: Mesh, labels: np.ndarray) -> Int[np.ndarray, " F"]:

@@ -16,6 +16,9 @@ POSSIBLE = 0.03
 MOVING_PIECE = 0.1  # Pieces that the grouping network holds likelier to move are not of the base; the plan asks again.
 STILL = 0.1  # A single surface is not cut into bodies if it is less likely than this that anything moves.
 
+MOSTLY_SOFT = 0.5
+"""Share of a surface that must be soft for a body, or an object, to deform as a whole instead of moving on joints."""
+
 
 @dataclass(frozen=True)
 class ClearanceConfig:

@@ -14,11 +14,12 @@ import numpy as np
 from jaxtyping import Int
 
 from neurok.bodyplan.bodies import label_faces
-from neurok.bodyplan.config import POSSIBLE
+from neurok.bodyplan.config import MOSTLY_SOFT, POSSIBLE
 from neurok.bodyplan.contacts import ContactGraph, contact_graph, once_per_mesh
 from neurok.bodyplan.hypothesis import Hypothesis
 from neurok.core import Articulation, Joint, Mesh
 from neurok.errors import counted, shown
+from neurok.geometry.operators import face_areas
 from neurok.geometry.topology import face_components, vertex_labels
 
 Origin = Literal["file", "labels", "pieces", "edited"]
@@ -74,11 +75,6 @@ class BodyPlan:
         return contact_graph(self.mesh)
 
     @cached_property
-    def piece_contacts(self) -> ContactGraph:
-        """The contact graph of the pieces."""
-        return contact_graph(label_faces(self.mesh, self.face_pieces))
-
-    @cached_property
     def articulation(self) -> Articulation:
         """The object with the joints that hold."""
         joints = tuple(
@@ -102,8 +98,10 @@ class BodyPlan:
 
     @property
     def bends(self) -> bool:
-        """Whether anything bends."""
-        return any(body.bends for body in self.bodies)
+        """Whether most of its surface is of bodies that bend."""
+        areas = face_areas(self.mesh.vertices, self.mesh.faces)
+        soft = np.array([body.bends for body in self.bodies])[self.mesh.face_parts]
+        return bool(areas[soft].sum() > MOSTLY_SOFT * areas.sum())
 
     def above(self, least: float) -> BodyPlan:
         """The same bodies, each on its likeliest joint if that is at least so probable, and fixed otherwise.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import colorsys
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -10,14 +11,14 @@ from pathlib import Path
 from typing import cast
 
 import numpy as np
-from jaxtyping import UInt8
 
 from neurok.catalogue.parts import Appearance, Feel, Pattern
-from neurok.core import Surface, Texture
+from neurok.core import Surface
 from neurok.core.material import Material
 from neurok.core.material_library import library, material
 from neurok.modelling.sampler import Sampler
 from neurok.modelling.surfaces import linear
+from neurok.modelling.textures import FIGURES, PERIODS, pbr, recipes, uniform
 
 RGB = tuple[float, float, float]
 
@@ -158,91 +159,87 @@ def material_of(finish: Appearance) -> Material:
     )
 
 
-ROUGHNESS = {"metal": 0.3, "ceramic": 0.3, "plastic": 0.4, "wood": 0.6, "leather": 0.5, "plant": 0.65, "composite": 0.4}
-"""By family of the library; 0.95 otherwise, as of cloth."""
+METAL_SHADE = 0.6
+"""Colour words say how metal looks among paints, darker than what it reflects: grey steel 0.2 and 0.4."""
 
-METALLIC = ("silver", "gold", "light grey", "grey", "charcoal")
-"""Colours in which metal is bare; in others it is painted."""
+UNPAINTED = ("rattan", "straw", "cork", "bark", "bamboo")
+"""Of the family of wood, but seen in any colour."""
+
+DARK_STONE = 0.35
+"""sRGB of the brightest channel below which veins of marble are lighter than the stone."""
+
+NATURAL = {
+    **dict.fromkeys(("rattan", "cork", "suede", "cardboard"), "tan"),
+    **dict.fromkeys(("straw", "mdf"), "beige"),
+    **dict.fromkeys(("ceramic", "porcelain", "marble"), "white"),
+    **dict.fromkeys(("glass", "acrylic"), "light grey"),
+    **dict.fromkeys(("granite", "concrete"), "grey"),
+    **{"terracotta": "terracotta", "zinc": "silver", "leather": "brown", "soil": "dark brown", "brass": "gold"},
+    **{"gold": "gold", "copper": "salmon", "cast iron": "charcoal", "walnut": "brown", "pine": "beige"},
+}
+"""Colours in which materials are seen that one would not say a colour of."""
+
+NATURAL_OF_FAMILY = {
+    "wood": "light brown", "metal": "silver", "leather": "brown", "fabric": "beige", "plant": "green",
+    "rubber": "charcoal", "plastic": "light grey", "ground": "brown", "tissue": "tan", "paper": "cream",
+    "composite": "charcoal",
+}  # fmt: skip
+
+
+def natural_rgb(material: str) -> RGB:
+    """sRGB of a material that nobody has painted or dyed."""
+    family = library()[material].family if material in library() else ""
+    return rgb_of(NATURAL.get(material) or NATURAL_OF_FAMILY.get(family, "white"))
+
+
+def is_bare(material: str, rgb: RGB) -> bool:
+    """Whether wood or metal of that colour (sRGB) is seen itself, neither stained nor painted: brown, grey, golden."""
+    hue, saturation, value = colorsys.rgb_to_hsv(*rgb)
+    if material in ("brass", "copper", "gold"):
+        return 0.01 < hue < 0.17 and saturation > 0.2
+    if library()[material].family == "metal":
+        return value > 0.2 and saturation < 0.12
+    return 0.01 < hue < 0.16 and saturation > 0.15
+
+
+def recipe_of(material: str, rgb: RGB, *words: str, grain: bool = False, opaque: bool = False) -> str:
+    """The recipe (``modelling.textures``) of a material of the library in a colour (sRGB); words may name a wood."""
+    family = library()[material].family if material in library() else "fabric"
+    if family == "wood" and not grain and material in ("mdf", "particleboard"):
+        return "board"
+    if family == "wood" and not grain and not is_bare(material, rgb) and material not in UNPAINTED:
+        return "painted wood"
+    if family == "wood" and material == "wood":
+        material = next((word for word in words if word in recipes() and recipes()[word].maps == "wood"), material)
+    if family == "metal" and material != "cast iron":
+        if is_bare(material, rgb):
+            return "@metal" if material in ("steel", "aluminium", "titanium", "lead") else "polished"
+        return "powder coat" if max(rgb) < 0.3 else "enamel"
+    if material == "glass" and opaque:
+        return "dark glass" if max(rgb) < DARK_STONE else "milk glass"
+    if material == "marble" and max(rgb) < DARK_STONE:
+        return "dark marble"
+    own = (PADDING.get(material, material), f"@{family}", "default")
+    return next(name for name in own if name in recipes())
+
+
+PADDING = dict.fromkeys(("upholstery", "mattress", "stuffing", "down"), "@fabric")
+"""What is padded is seen as its cloth."""
 
 
 @lru_cache(maxsize=4096)
-def surface_of(finish: Appearance) -> Surface:
-    """How a look is drawn."""
-    material = finish.visible_material
-    family = library()[material].family if material in library() else "fabric"
-    is_bare = family == "metal" and finish.colour in METALLIC
-    rough = ROUGHNESS.get(family, 0.95)
-    name = f"{finish.shade} {material}"
-    alpha, mode = (0.4, "BLEND") if material in ("glass", "acrylic") and finish.feel != "stiff" else (1.0, "OPAQUE")
-    if finish.pattern == "plain":
-        return Surface(name, (*linear(_hex(finish.rgb)), alpha), 0.8 if is_bare else 0.0, rough, alpha_mode=mode)  # type: ignore[arg-type]
-    texture = Texture.from_pixels(
-        pattern_pixels(finish.pattern, finish.rgb, finish.second_rgb), f"{finish.pattern}_{finish.shade}"
+def surface_of(finish: Appearance, textured: bool = True) -> Surface:
+    """How a part is drawn: with the maps of its recipe, or for meshes without texture coordinates in one colour."""
+    material = "marble" if finish.pattern == "marble" else finish.visible_material
+    recipe = recipe_of(
+        material, finish.rgb, *finish.shade.split(), grain=finish.pattern == "wood", opaque=finish.feel == "stiff"
     )
-    return Surface(name, (1.0, 1.0, 1.0, 1.0), 0.0, rough, texture)
-
-
-def _hex(rgb: RGB) -> str:
-    return "#" + "".join(f"{round(255 * c):02x}" for c in rgb)
-
-
-PIXELS = 128
-
-
-def pattern_pixels(pattern: Pattern, first: RGB, second: RGB, size: int = PIXELS) -> UInt8[np.ndarray, "N N 3"]:
-    """One square of a pattern; it tiles."""
-    u, v = np.meshgrid((np.arange(size) + 0.5) / size, (np.arange(size) + 0.5) / size)
-    mix = np.clip(_MIXES[pattern](u, v), 0.0, 1.0)[..., None]
-    colours = np.array(first) * (1.0 - mix) + np.array(second) * mix
-    return np.clip(255.0 * colours, 0, 255).astype(np.uint8)
-
-
-def _grain(u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Rings and fibres of wood, along v."""
-    rng = np.random.default_rng(5)
-    warp = sum(
-        a / k * np.sin(2 * np.pi * k * v + p)
-        for k, a, p in zip((1, 2, 3), (0.5, 0.4, 0.3), (0.4, 2.0, 4.0), strict=True)
-    )
-    rings = (0.5 + 0.5 * np.sin(2 * np.pi * (6 * u + 0.35 * warp))) ** 3
-    fibres = np.repeat(rng.random((1, u.shape[1])), u.shape[0], axis=0)
-    return np.asarray(0.7 * rings + 0.45 * fibres)
-
-
-def _petals(u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    out = np.zeros_like(u)
-    for x, y, r in ((0.25, 0.3, 0.2), (0.75, 0.75, 0.16), (0.72, 0.2, 0.1)):
-        a, b = (u - x + 0.5) % 1.0 - 0.5, (v - y + 0.5) % 1.0 - 0.5
-        far, angle = np.hypot(a, b), np.arctan2(b, a)
-        edge = r * (0.65 + 0.35 * np.cos(5 * angle))
-        out = np.maximum(out, np.where(far < edge, np.where(far < 0.22 * r, 0.3, 1.0), 0.0))
-    return out
-
-
-def _veins(u: np.ndarray, v: np.ndarray) -> np.ndarray:
-    phase = u + 0.5 * np.sin(2 * np.pi * (v + 0.2)) * 0.4 + 0.12 * np.sin(2 * np.pi * (3 * u + 2 * v))
-    return np.asarray(
-        np.exp(-((np.abs((phase + v) % 0.5 - 0.25) / 0.05) ** 2)) * 0.7 + 0.1 * np.sin(2 * np.pi * (2 * u - v))
-    )
-
-
-_MIXES = {
-    "stripes": lambda u, v: ((u * 4) % 1.0 < 0.5).astype(float),
-    "bands": lambda u, v: ((v * 4) % 1.0 < 0.5).astype(float),
-    "checks": lambda u, v: (((u * 4) % 1.0 < 0.5) ^ ((v * 4) % 1.0 < 0.5)).astype(float),
-    "plaid": lambda u, v: (
-        0.42 * ((u * 3) % 1.0 < 0.4) + 0.42 * ((v * 3) % 1.0 < 0.4) + 0.16 * ((u * 3 + 0.3) % 1.0 < 0.1)
-    ),
-    "dots": lambda u, v: (np.hypot((u * 3) % 1.0 - 0.5, (v * 3) % 1.0 - 0.5) < 0.24).astype(float),
-    "floral": _petals,
-    "weave": lambda u, v: (
-        np.where(
-            (np.floor(u * 16) + np.floor(v * 16)) % 2 == 0,
-            np.abs(np.sin(np.pi * 16 * u)),
-            np.abs(np.sin(np.pi * 16 * v)),
-        )
-        < 0.5
-    ),
-    "wood": _grain,
-    "marble": _veins,
-}
+    name, rgb = f"{finish.shade} {finish.visible_material}", linear(finish.rgb)
+    if recipes()[recipe].metallic:
+        rgb = (rgb[0] ** METAL_SHADE, rgb[1] ** METAL_SHADE, rgb[2] ** METAL_SHADE)
+    if not textured:
+        return uniform(recipe, rgb, name)
+    if finish.pattern not in FIGURES or not recipes()[recipe].maps:
+        return pbr(recipe, rgb, name)
+    repeats = max(1, round(PERIODS[finish.pattern] * recipes()[recipe].tile[0] / finish.tile))
+    return pbr(recipe, rgb, name, second=linear(finish.second_rgb), figure=finish.pattern, repeats=repeats)

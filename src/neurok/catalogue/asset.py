@@ -4,23 +4,31 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 from jaxtyping import Int
 
 from neurok.catalogue.appearance import material_of, surface_of
 from neurok.catalogue.parts import Assembly, Part, placed
-from neurok.core import Articulation, Asset, Joint, MaterialField
+from neurok.core import Articulation, Asset, Joint, MaterialField, Surface
 from neurok.modelling.builder import mesh_of_pieces
 from neurok.modelling.shapes import Shape
+from neurok.modelling.textures import unwrapped
+
+STEP = np.array([0.7548776662, 0.5698402910])
+"""Spreads parts evenly over a texture: the low-discrepancy sequence R2 of Roberts (2018)."""
 
 
 def asset_of(assembly: Assembly, provenance: Mapping[str, str] | None = None) -> Asset:
     """The object as one mesh: each copy of a part is a part of the mesh; joints where parts have hinges."""
-    copies = [
-        (part, placed(solid, pose)) for part in assembly.parts for solid in [pictured(part)] for pose in part.poses
-    ]
-    pieces = [(shape, surface_of(part.appearance), k) for k, (part, shape) in enumerate(copies)]
+    pieces: list[tuple[Shape, Surface, int]] = []
+    for number, part in enumerate(assembly.parts):
+        surface, solid = surface_of(part.appearance), pictured(part)
+        if solid.uv is not None:  # boards are not cut from one place
+            solid = replace(solid, uv=solid.uv + number * STEP % 1.0)
+        for pose in part.poses:
+            pieces.append((placed(solid, pose), surface, len(pieces)))
     mesh = mesh_of_pieces(pieces, copy_names(assembly), assembly.category)
     owners = np.repeat(np.arange(len(assembly.parts)), [part.repeat.total for part in assembly.parts])
     materials = MaterialField(tuple(material_of(part.appearance) for part in assembly.parts), owners[mesh.part_ids])
@@ -58,10 +66,8 @@ def copy_parents(assembly: Assembly) -> Int[np.ndarray, " C"]:
 
 
 def pictured(part: Part) -> Shape:
-    """The solid in its own axes, with texture coordinates where it has a pattern."""
-    if part.appearance.pattern == "plain":
-        return part.solid
-    return part.solid.mapped(1.0 / part.appearance.tile, along=int(np.argmax(part.size)))
+    """The solid in its own axes, with texture coordinates where its surface has maps."""
+    return unwrapped(part.solid, surface_of(part.appearance))
 
 
 def _joints(assembly: Assembly, owners: np.ndarray, names: tuple[str, ...]) -> tuple[Joint, ...]:

@@ -15,6 +15,7 @@ from neurok.modelling.booleans import difference
 from neurok.modelling.builder import Builder, Link
 from neurok.modelling.shapes import Shape, box, cylinder, extrude, lathe, slab
 from neurok.modelling.sweeps import tube
+from neurok.modelling.textures import pbr, recipes
 
 Point = tuple[float, float, float]
 
@@ -45,7 +46,7 @@ def make_laptop() -> Asset:
     builder = Builder("laptop")
     base = builder.part("base")
     lid = builder.part("screen", base, "revolute", (1, 0, 0), HINGE, np.radians(OPEN - 150), np.radians(OPEN - 0.5))
-    shell = surfaces.metal("#b9bdc4", 0.38)
+    shell = pbr("anodised", surfaces.linear("#b9bdc4"), "aluminium")
     _add_laptop_base(base, shell)
     _add_keys(base)
     _add_ports(base)
@@ -151,47 +152,52 @@ def make_cabinet() -> Asset:
     return builder.build()
 
 
-def _board(low: Point, high: Point, grain: str = "x") -> Shape:
-    """A panel between two corners with softened edges and grain along one axis."""
-    a, b = np.minimum(low, high), np.maximum(low, high)
-    shape = slab(a, b, 0.0015).mapped(1.4, (a[0], a[1]))
-    assert shape.uv is not None
-    return shape if grain == "y" else Shape(shape.vertices, shape.faces, shape.uv[:, ::-1])
+def _board(low: Point, high: Point) -> Shape:
+    """A panel between two corners with softened edges; grain runs along its longest side."""
+    return slab(np.minimum(low, high), np.maximum(low, high), 0.0015)
+
+
+def _wood(kind: str) -> Surface:
+    return pbr(kind if kind in recipes() else "@wood", surfaces.linear(surfaces.WOODS.get(kind, kind)), f"{kind} grain")
+
+
+def _brass() -> Surface:
+    return pbr("polished", surfaces.linear(surfaces.METALS["brass"]), "brass")
 
 
 def _add_cabinet_body(body: Link) -> None:
-    wood = surfaces.grained_wood("walnut")
+    wood = _wood("walnut")
     w, d, low, high = HALF_WIDE, HALF_DEEP, LEGS, LEGS + TALL
     back, floor, ceiling = -d + 0.008, low + BOARD, high - BOARD
     body.add(_board((-w - 0.008, ceiling, -d - 0.004), (w + 0.008, high, d + FRONT + 0.006)), wood)
     body.add(_board((-w, low, -d), (w, floor, d)), wood)
     for x in (-1, 1):
         wall, post, middle = x * (w - BOARD), x * (w - BOARD) / 3, low + 0.52 * TALL
-        body.add(_board((x * w, floor, -d), (wall, ceiling, d), "y"), wood)
-        body.add(_board((post - 0.009, floor, back), (post + 0.009, ceiling, d - 0.002), "y"), wood)
+        body.add(_board((x * w, floor, -d), (wall, ceiling, d)), wood)
+        body.add(_board((post - 0.009, floor, back), (post + 0.009, ceiling, d - 0.002)), wood)
         body.add(_board((wall, middle, back), (post + x * 0.009, middle + 0.016, d - 0.03)), wood)
-    body.add(_board((-w + BOARD, floor, -d), (w - BOARD, ceiling, back)), surfaces.wood("#8a6547"))
+    body.add(_board((-w + BOARD, floor, -d), (w - BOARD, ceiling, back)), _wood("walnut"))
     leg = cylinder(0.013, LEGS * 0.83, 20, top=0.022).move(0, 0.0155, 0)
     tip = cylinder(0.0125, LEGS * 0.18, 20, top=0.0138).move(0, -0.0705, 0)
     for x, z in ((-1, -1), (-1, 1), (1, -1), (1, 1)):
-        for shape, surface in ((leg, surfaces.wood("#5a3a27")), (tip, surfaces.metal("brass"))):
+        for shape, surface in ((leg, _wood("walnut")), (tip, _brass())):
             leaning = shape.turn("z", x * 9).turn("x", -z * 9)
             body.add(leaning.move(x * (w - 0.1), LEGS / 2, z * (d - 0.06)), surface)
 
 
 def _add_door(door: Link, hinge: float, end: float, side: int) -> None:
     """A framed door: two stiles, two rails, a panel set back."""
-    wood, gap, stile = surfaces.grained_wood("oak"), 0.002, 0.05
+    wood, gap, stile = _wood("oak"), 0.002, 0.05
     left, right = sorted((hinge - side * gap, end + side * gap))
     low, high = LEGS + BOARD + gap, LEGS + TALL - BOARD - gap
     z0, z1 = HALF_DEEP + 0.001, HALF_DEEP + FRONT
-    door.add(_board((left, low, z0), (left + stile, high, z1), "y"), wood)
-    door.add(_board((right - stile, low, z0), (right, high, z1), "y"), wood)
+    door.add(_board((left, low, z0), (left + stile, high, z1)), wood)
+    door.add(_board((right - stile, low, z0), (right, high, z1)), wood)
     for y in (low, high - stile):
         door.add(_board((left + stile, y, z0), (right - stile, y + stile, z1)), wood)
-    door.add(_board((left + stile, low + stile, z0 + 0.004), (right - stile, high - stile, z1 - 0.007), "y"), wood)
+    door.add(_board((left + stile, low + stile, z0 + 0.004), (right - stile, high - stile, z1 - 0.007)), wood)
     grip = right - stile / 2 if side < 0 else left + stile / 2
-    door.add(_pull((grip, (low + high) / 2, z1), 0.13, upright=True), surfaces.metal("brass", 0.22))
+    door.add(_pull((grip, (low + high) / 2, z1), 0.13, upright=True), _brass())
     near, far = hinge - side * 0.004, hinge - side * 0.036
     for y in (low + 0.07, high - 0.07):
         door.add(slab((near, y - 0.02, z0 - 0.0005), (far, y + 0.02, z0 + 0.001)), surfaces.metal("steel"))
@@ -199,15 +205,15 @@ def _add_door(door: Link, hinge: float, end: float, side: int) -> None:
 
 def _add_drawer(drawer: Link, half: float, low: float, high: float) -> None:
     """A front and an open box behind it."""
-    plain, gap = surfaces.wood("beech"), 0.002
+    plain, gap = _wood("beech"), 0.002
     z0, z1 = HALF_DEEP + 0.001, HALF_DEEP + FRONT
-    drawer.add(_board((-half + gap, low + gap, z0), (half - gap, high - gap, z1)), surfaces.grained_wood("oak"))
+    drawer.add(_board((-half + gap, low + gap, z0), (half - gap, high - gap, z1)), _wood("oak"))
     w, back, floor, top = half - 0.016, -HALF_DEEP + 0.03, low + 0.014, high - 0.04
     drawer.add(slab((-w, floor, back), (w, floor + 0.008, z0)), plain)
     for x in (-1, 1):
         drawer.add(slab((x * w, floor, back), (x * (w - 0.012), top, z0), 0.001), plain)
     drawer.add(slab((-w + 0.012, floor, back), (w - 0.012, top, back + 0.012), 0.001), plain)
-    drawer.add(_pull((0, (low + high) / 2, z1), 0.15, upright=False), surfaces.metal("brass", 0.22))
+    drawer.add(_pull((0, (low + high) / 2, z1), 0.15, upright=False), _brass())
 
 
 def _pull(place: Point, length: float, upright: bool) -> Shape:
@@ -228,7 +234,7 @@ LEAN, REACH, NOD = -22.0, 62.0, 44.0
 def make_lamp() -> Asset:
     """A desk lamp on a jointed arm: swivel, shoulder, elbow and head turn."""
     builder = Builder("lamp")
-    body, brass = surfaces.paint("#2f6f73", 0.35), surfaces.metal("brass", 0.25)
+    body, brass = pbr("enamel", surfaces.linear("#2f6f73"), "enamel"), _brass()
     elbow = SHOULDER + LOWER * _direction(LEAN)
     wrist = elbow + UPPER * _direction(REACH)
     base = builder.part("base")
@@ -328,7 +334,10 @@ def make_pillow() -> Asset:
     faces = _turned(np.r_[0.0, np.ones(len(rings) - 2), 0.0], np.arange(len(rings), dtype=float), AROUND).faces
     solid = Shape(np.concatenate([np.concatenate(rings[1:-1]), rings[0][:1], rings[-1][:1]]), faces).outward()
     vertices = solid.vertices - (0.0, solid.vertices[:, 1].min(), 0.0)
-    mesh = Mesh(vertices, solid.faces, uv=vertices[:, [0, 2]] * 2.2, surfaces=(surfaces.woven(),), name="pillow")
+    colours = surfaces.linear("#5d7f8c"), surfaces.linear("#f0e6d2")
+    cloth = pbr("linen", colours[0], "woven fabric", second=colours[1], figure="diamonds", repeats=3)
+    tile = recipes()["linen"].tile
+    mesh = Mesh(vertices, solid.faces, uv=vertices[:, [0, 2]] / tile, surfaces=(cloth,), name="pillow")
     return Asset(mesh, provenance={"source": "neurok", "license": "Apache-2.0", "category": "pillow"})
 
 

@@ -103,7 +103,7 @@ NoInteriorFlag = Annotated[
 
 WeightsFlag = Annotated[
     str | None,
-    arg("FILE|ID", "the shipped ones", help="Weights of the learned space: a .safetensors file or a hub id."),
+    arg("FILE|ID", "the shipped ones", help="Weights of the latent space: a .safetensors file or a hub id."),
 ]
 
 RayFlag = Annotated[

@@ -37,6 +37,9 @@ Words = tyro.conf.UseAppendAction[tuple[str, ...]]
 class FolderFlags:
     """For a folder of objects."""
 
+    check: bool = False
+    """Run the five actions on all objects of a folder that changed since, and flag implausible motion."""
+
     edit: Annotated[Path | None, arg("EDITS", "none")] = None
     """Read corrections of a folder from a .json or .csv: asset, part, material, accept, why."""
 
@@ -89,8 +92,8 @@ class Materials(Command):
     propose: bool = False
     """Propose materials for all objects of a folder."""
 
-    check: bool = False
-    """Run the five actions on all objects of a folder that changed since, and flag implausible motion."""
+    paint: bool = False
+    """Give what has no textures the look of its materials: wood with grain, woven cloth, brushed steel."""
 
     force: ForceFlag = False
     json: JsonFlag = False
@@ -100,7 +103,7 @@ class Materials(Command):
 
     @property
     def _is_of_folder(self) -> bool:
-        return self.propose or self.check or self.folder.edit is not None or bool(self.folder.accept)
+        return self.propose or self.folder.check or self.folder.edit is not None or bool(self.folder.accept)
 
     def check_flags(self) -> None:
         if not self._is_of_folder:
@@ -130,7 +133,7 @@ class Materials(Command):
         model = understand(asset, materials=self.materials, **weighing)
         found = propose_materials(model, given=given)
         model = model.with_materials(given) if given else model
-        files, parts = written(self.out, lambda path: _write(model, found, path)), _rows(found)
+        files, parts = written(self.out, lambda path: _write(model, found, path, self.paint)), _rows(found)
         rows = [(row["part"], row["material"], f"{row['confidence']:.2f}", row["reason"]) for row in parts]
         self.say(_table(("part", "material", "confidence", "reason"), rows), *(f"Wrote {path}" for path in self.out))
         estimate = model.mass
@@ -172,7 +175,7 @@ class Materials(Command):
                     propose_folder(folder, out, proposer=plugin, name=self.folder.proposer, progress=tell)
             if edits:
                 edit_folder(folder, out, edits, models=self.folder.models)
-            if self.check:
+            if self.folder.check:
                 with counting("checks", json=self.json) as tell:
                     flags = self.folder
                     how: dict[str, Any] = {"engine": flags.engine, "seconds": flags.seconds, "limit": flags.limit}
@@ -208,15 +211,20 @@ class Materials(Command):
         return {"materials": [{**asdict(e.material), "name": name, "family": e.family} for name, e in entries.items()]}
 
 
-def _write(model: Model, found: Proposals, path: Path) -> list[Path]:
+def _write(model: Model, found: Proposals, path: Path, is_painted: bool) -> list[Path]:
     from neurok.inference.material_drawing import save_materials_picture
     from neurok.io import save
     from neurok.io.materials_file import write_materials
+    from neurok.rendering import render_mesh, save_image
 
     if path.suffix.lower() == ".json":
         write_materials(found.field, found.mesh, path, found.records())
+    elif path.suffix.lower() in PICTURES and is_painted:
+        save_image(render_mesh(model.painted().mesh, 960, 720), path)
     elif path.suffix.lower() in PICTURES:
         save_materials_picture(found, path)
+    elif is_painted:
+        return save(model.painted(), path)
     else:
         return save(replace(model.asset, materials=model.field), path)
     return [path]

@@ -30,7 +30,6 @@ from neurok.cli.outputs import (
     frame_words,
     space_facts,
     understood,
-    warn,
     written,
 )
 from neurok.errors import NeurokError, counted
@@ -106,7 +105,6 @@ class PoseCommand(Command):
             weights=self.weights,
             seed=self.seed,
         )
-        warn(found.space.caution)
         posed = replace(asset, mesh=found.mesh(asset.mesh), clips=(), articulation=None)
         files = written(self.out, lambda path: _write_posed(posed, path))
         names, verdict = ", ".join(map(str, self.out)), found.verdict
@@ -205,7 +203,6 @@ class Sample(Command):
         model = understood(self.mesh, self.unit, self.up, nodes=self.nodes, plan=self.plan)
         states = sample(model, self.count, space=self.space, weights=self.weights, seed=self.seed)
         asset = model.asset
-        warn(states.space.caution)
         files = written(self.out, lambda path: self._write(asset, states, path))
         names = ", ".join(map(str, self.out))
         self.say(f"{counted(self.count, 'state')} of {counted(states.space.dim, 'coordinate')}: {names}")

@@ -302,7 +302,6 @@ def simulate_and_write(
     ready = prepare_scene(scene, weights)
     warn(*ready.notes)
     command.say(*(line for report in ready.reports for line in report.sentences))
-    warn(*(body.poses.caution for body in ready.bodies))
     run = None
     if motions:
         with stoppable("simulating", json=command.json) as tell:

@@ -308,20 +308,16 @@ class Mesh:
 
     def submesh(self, face_mask: np.ndarray, name: str | None = None) -> Mesh:
         """The faces chosen by a mask or indices, with only the vertices they use; parts keep their numbers."""
-        faces = self.faces[face_mask]
-        used, inverse = np.unique(faces, return_inverse=True)
-        pick = lambda array: None if array is None else array[used]  # noqa: E731
-        return replace(
-            self,
-            vertices=self.vertices[used],
-            faces=inverse.reshape(-1, 3),
-            uv=pick(self.uv),
-            vertex_colors=pick(self.vertex_colors),
-            part_ids=pick(self.part_ids),
-            face_surfaces=None if self.face_surfaces is None else self.face_surfaces[face_mask],
-            name=name or self.name,
-            authored=self.authored and self.authored.at(used),
-        )
+        used, inverse = np.unique(self.faces[face_mask], return_inverse=True)
+        looks = None if self.face_surfaces is None else self.face_surfaces[face_mask]
+        return self.reindexed(used, inverse.reshape(-1, 3), face_surfaces=looks, name=name or self.name)
+
+    def reindexed(self, source: Int[np.ndarray, " W"], faces: Int[np.ndarray, "F 3"], **fields: Any) -> Mesh:
+        """A mesh of copies of vertices, ``source`` tells of which, with other faces, and other ``fields`` if given."""
+        pick = lambda array: None if array is None else array[source]  # noqa: E731
+        own: dict[str, Any] = {name: pick(getattr(self, name)) for name in ("uv", "vertex_colors", "part_ids")}
+        own["authored"] = self.authored and self.authored.at(source)
+        return replace(self, vertices=self.vertices[source], faces=faces, **(own | fields))
 
 
 def frame_change(from_up: UpAxis, to_up: UpAxis) -> Float[np.ndarray, "3 3"]:

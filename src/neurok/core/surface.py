@@ -35,6 +35,16 @@ def mime_of(data: bytes) -> str | None:
     return next((mime for signature, mime in SIGNATURES.items() if data.startswith(signature)), None)
 
 
+def to_linear(srgb: Float[np.ndarray, "*S"]) -> Float[np.ndarray, "*S"]:
+    """sRGB 0..1 to linear light."""
+    return np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
+
+
+def to_srgb(light: Float[np.ndarray, "*S"]) -> Float[np.ndarray, "*S"]:
+    """Linear light 0..1 to sRGB."""
+    return np.where(light <= 0.0031308, 12.92 * light, 1.055 * np.maximum(light, 1e-9) ** (1 / 2.4) - 0.055)
+
+
 @dataclass(frozen=True)
 class Texture:
     """A picture, kept in its encoded form so that files pass through unchanged."""

@@ -15,7 +15,6 @@ from neurok.dynamics.body import Body
 from neurok.dynamics.masses import face_thickness
 from neurok.geometry.operators import closed_components
 from neurok.geometry.topology import face_components
-from neurok.kinematics.articulated import ArticulatedSpace
 from neurok.kinematics.elastic import ELASTIC_SPACE, ElasticSpace, ElasticSpaceConfig, elastic_space, joined_parts
 from neurok.kinematics.mixed import MixedSpace
 
@@ -100,11 +99,10 @@ def _pieces(body: Body) -> tuple[Bool[np.ndarray, " V"], Float[np.ndarray, " V"]
 def soften(
     body: Body, fixed: Int[np.ndarray, " n"] | None = None, *, anyway: bool = False, config: SoftConfig = SOFT
 ) -> Body:
-    """The body in its elastic space, if its own weight deforms it visibly; otherwise as it was, without learned bends.
+    """The body in its elastic space, if its own weight deforms it visibly; otherwise as it was, without own bends.
 
     Args:
-        body: Its materials say what of it yields; the rest is rigid. Learned bends that it has join the elastic modes;
-            joints are kept.
+        body: Its materials say what of it yields; the rest is rigid. Own bends join the elastic modes; joints are kept.
         fixed: Vertices that stay where they are; a soft body then is not free any more.
         anyway: Also if it is so stiff that nothing would be seen.
         config: When it is soft.
@@ -113,7 +111,7 @@ def soften(
     soft = np.ones(body.mesh.vertex_count, dtype=bool) if anyway else body.stuff.is_soft
     if joints is not None and joints.dof:
         return _soft_parts(body, joints, soft, anyway, config)
-    space, bends = None, body.poses.learned_bends
+    space, bends = None, body.poses.own_bends
     if soft.any():
         space = elastic_space(
             body.mesh,
@@ -135,16 +133,15 @@ def _soft_parts(
     body: Body, joints: Articulation, soft: Bool[np.ndarray, " V"], anyway: bool, config: SoftConfig
 ) -> Body:
     """Joints as they are, and the parts that yield in elastic spaces of their own, held at their seams."""
-    mesh, owners, bends = joints.mesh, joints.vertex_parts, body.poses.learned_bends
-    chosen = soft if bends is None else soft & bends.bends if anyway else soft
+    mesh, owners = joints.mesh, joints.vertex_parts
     spaces = []
-    for part in np.unique(owners[chosen]):
+    for part in np.unique(owners[soft]):
         mine = owners == part
         space = _part_space(body, mesh, mine, soft, config)
         if space is not None and (anyway or space.sag >= config.space.visible_sag):
             spaces.append((space, mine))
     if not spaces:
-        return body if bends is None else replace(body, space=ArticulatedSpace(joints))
+        return body
     return replace(body, space=MixedSpace(joints, joined_parts(mesh, spaces)))
 
 

@@ -25,7 +25,7 @@ from neurok.folders.processes import Limited
 from neurok.folders.proposers import one_line
 from neurok.folders.records import AnnotationStore
 from neurok.folders.store import ObjectFile, write_json
-from neurok.inference.material_drawing import painted
+from neurok.inference.material_drawing import in_colours
 from neurok.inference.materials import Proposals
 from neurok.io.files import write_files
 from neurok.model import understand
@@ -52,7 +52,7 @@ def save_materials(proposals: Proposals, folder: Path) -> None:
     """The object in its own look, and in a colour for each material."""
     mesh = proposals.mesh
     plain = render_mesh(mesh, *PICTURE_SIZE)
-    tinted = render_mesh(painted(mesh, proposals.field), *PICTURE_SIZE)
+    tinted = render_mesh(in_colours(mesh, proposals.field), *PICTURE_SIZE)
     _save_jpeg(plain, folder / "look.jpg")
     _save_jpeg(tinted, folder / "materials.jpg")
 
@@ -246,7 +246,7 @@ def judge_again(job: Job, record: dict[str, Any]) -> dict[str, Any] | None:
 
 def _draw(films: dict[str, Clip], flags: list[Flag], proposals: Proposals, folder: Path) -> None:
     """A sheet of all runs, and a film of each run that has a flag, in the colours of the materials."""
-    clips = {name: replace(clip, rest=painted(clip.rest, proposals.field)) for name, clip in films.items()}
+    clips = {name: replace(clip, rest=in_colours(clip.rest, proposals.field)) for name, clip in films.items()}
     save_runs(clips, folder / "runs.jpg")
     for name in dict.fromkeys(flag.run for flag in flags if flag.run):
         save_clip(clips[name], folder / f"{name}.mp4")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from neurok.catalogue.appearance import METALLIC, RGB, colour_words, rgb_of
+from neurok.catalogue.appearance import NATURAL, colour_words, is_bare, rgb_of
 from neurok.catalogue.captions import main_part
 from neurok.catalogue.materials import METALS, WOODS
 from neurok.catalogue.parts import Appearance, Assembly, Part
@@ -15,19 +15,6 @@ from neurok.core.material_library import library
 from neurok.errors import NeurokError
 from neurok.generation.edit_request import Change, Noun
 from neurok.generation.reshaping import counted, resized
-
-GRAIN = 0.79
-"""Brightness of grain and threads beside the colour they lie in, the middle of those that are drawn."""
-
-BARE = {
-    **dict.fromkeys(("rattan", "cork", "suede", "cardboard"), "tan"),
-    **dict.fromkeys(("straw", "mdf"), "beige"),
-    **dict.fromkeys(("ceramic", "porcelain", "marble"), "white"),
-    **dict.fromkeys(("glass", "acrylic"), "light grey"),
-    **dict.fromkeys(("granite", "concrete"), "grey"),
-    **{"terracotta": "terracotta", "zinc": "silver", "leather": "brown", "soil": "dark brown"},
-}
-"""Colours in which materials are seen that one would not say a colour of; others keep the colour they had."""
 
 OWN_PATTERNS = {"wood": "wood", "marble": "marble", "weave": "fabric"}
 """Patterns that belong to a material, by its name or family: they go when it does."""
@@ -262,16 +249,8 @@ def restyled(part: Part, change: Change) -> Appearance:
 
 
 def in_colour(finish: Appearance, shade: str) -> Appearance:
-    """In another colour; grain and weave are darker tones of it."""
-    rgb = rgb_of(shade)
-    finish = replace(finish, colour=colour_words()[shade], shade=shade, rgb=rgb)
-    if finish.pattern in ("wood", "weave"):
-        finish = replace(finish, second_rgb=_darker(rgb))
-    return finish
-
-
-def _darker(rgb: RGB) -> RGB:
-    return (GRAIN * rgb[0], GRAIN * rgb[1], GRAIN * rgb[2])
+    """In another colour."""
+    return replace(finish, colour=colour_words()[shade], shade=shade, rgb=rgb_of(shade))
 
 
 def of_material(part: Part, material: str) -> Appearance:
@@ -291,12 +270,12 @@ def of_material(part: Part, material: str) -> Appearance:
     kept = OWN_PATTERNS.get(finish.pattern)
     if kept is not None and kept not in (material, family):
         finish = replace(finish, pattern="plain", second="", second_rgb=(1.0, 1.0, 1.0))
-    colours = WOODS.get(material) or METALS.get(material) or ((BARE[material],) if material in BARE else ())
+    colours = WOODS.get(material) or METALS.get(material) or ((NATURAL[material],) if material in NATURAL else ())
     seen = library()[part.appearance.visible_material].family
     if colours and finish.colour not in colours and not (is_cover and was_cover):
         finish = in_colour(finish, colours[0])
-    elif family == "metal" and seen != "metal" and finish.colour not in METALLIC:
+    elif family == "metal" and seen != "metal" and not is_bare(material, finish.rgb):
         finish = in_colour(finish, "silver")
     if material in WOODS and finish.pattern == "plain":
-        finish = replace(finish, pattern="wood", second="", second_rgb=_darker(finish.rgb), tile=0.25)
+        finish = replace(finish, pattern="wood", second="", tile=0.25)
     return finish

@@ -17,6 +17,7 @@ from neurok.catalogue.appearance import colour_words, rgb_of
 from neurok.catalogue.assemble import placed_anew
 from neurok.catalogue.captions import main_part
 from neurok.catalogue.parts import Assembly
+from neurok.core.surface import to_linear
 from neurok.generation.editing import OWN_PATTERNS, in_colour, of_material
 from neurok.generation.photo import Photo
 from neurok.generation.picture_reader import TURNS, PictureReader, Reading
@@ -230,8 +231,7 @@ def _word_places() -> tuple[Sequence[str], Float[np.ndarray, "N 3"]]:
 
 def oklab(rgb: Float[np.ndarray, "*N 3"]) -> Float[np.ndarray, "*N 3"]:
     """Lightness and two opponent colours in which distances are even to the eye (Ottosson 2020)."""
-    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
-    cones = np.cbrt(linear @ CONES.T)
+    cones = np.cbrt(to_linear(rgb) @ CONES.T)
     return np.asarray(cones @ OPPONENTS.T)
 
 

@@ -1,4 +1,4 @@
-"""Rotations and rigid transforms on plain arrays; twists.py holds their exponentials, lie_torch.py the torch twin.
+"""Rotations and rigid transforms on plain arrays; twists.py holds their exponentials.
 
 Rigid transforms are 4x4 matrices and quaternions (w, x, y, z). A screw is the derivative of a rigid motion as a 4x4
 matrix; the same as six numbers, a rotation vector and a velocity, is a twist.

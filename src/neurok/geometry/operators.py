@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
+
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
@@ -40,26 +43,6 @@ def vertex_normals(vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F
     length = np.linalg.norm(normals, axis=1, keepdims=True)
     fallback = np.broadcast_to(np.array([0.0, 0.0, 1.0]), normals.shape)
     return np.where(length > 1e-300, normals / np.maximum(length, 1e-300), fallback)
-
-
-def flat_share(
-    vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"], sides: int = 6, within: float = np.deg2rad(8.0)
-) -> float:
-    """Share of the surface that faces one of a few directions: 1 for a board or a box, little for what is round.
-
-    Args:
-        vertices: Of the mesh.
-        faces: Those to look at.
-        sides: How many directions there may be.
-        within: How far normals may stray from them, in radians.
-    """
-    normals, left = face_normals(vertices, faces), face_areas(vertices, faces)
-    total = float(left.sum())
-    if total <= 0.0:
-        return 1.0
-    for _ in range(sides):
-        left[normals @ normals[left.argmax()] > np.cos(within)] = 0.0
-    return 1.0 - float(left.sum()) / total
 
 
 Moments = tuple[float, Float[np.ndarray, "3"], Float[np.ndarray, "3 3"]]
@@ -151,3 +134,97 @@ def _face_copies(vertices: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3
     place = row_ids(vertices)[faces]
     _, group, counts = np.unique(np.sort(place, axis=1), axis=0, return_inverse=True, return_counts=True)
     return counts[group.reshape(-1)]
+
+
+CREASE_DEGREES = 38.0
+
+
+@dataclass(frozen=True, eq=False)
+class Corners:
+    """The vertices to draw: one for each place and smooth patch around it. Found once at rest, used in every frame."""
+
+    source: Int[np.ndarray, " C"]
+    """The mesh vertex of each drawn vertex."""
+
+    faces: Int[np.ndarray, "F 3"]
+    """Indices of drawn vertices."""
+
+    patch: Int[np.ndarray, " C"]
+    """Drawn vertices with the same number share a normal although they may differ in texture or colour."""
+
+    @cached_property
+    def _gather(self):  # type: ignore[no-untyped-def]
+        """Sparse sum of the faces around each patch."""
+        from scipy.sparse import csr_matrix
+
+        rows = self.patch[self.faces].reshape(-1)
+        columns = np.repeat(np.arange(len(self.faces)), 3)
+        shape = (int(self.patch.max()) + 1, len(self.faces))
+        return csr_matrix((np.ones(len(rows), dtype=np.float32), (rows, columns)), shape=shape)
+
+    def normals(self, positions: Float[np.ndarray, "V 3"], faces: Int[np.ndarray, "F 3"]) -> Float[np.ndarray, "C 3"]:
+        """Area-weighted unit normals of the drawn vertices, single precision; zero where all faces are degenerate."""
+        corners = positions.astype(np.float32)[faces]
+        first, second = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+        cross = np.empty_like(first)
+        for i, j, k in ((0, 1, 2), (1, 2, 0), (2, 0, 1)):
+            cross[:, i] = first[:, j] * second[:, k] - first[:, k] * second[:, j]
+        total = self._gather @ cross
+        length = np.sqrt(np.einsum("ij,ij->i", total, total))[:, None]
+        return np.divide(total, length, out=np.zeros_like(total), where=length > 0)[self.patch]
+
+
+def find_corners(
+    vertices: Float[np.ndarray, "V 3"],
+    faces: Int[np.ndarray, "F 3"],
+    part_ids: Int[np.ndarray, " V"] | None = None,
+    crease: float = CREASE_DEGREES,
+) -> Corners:
+    """Group the corners of a mesh; ``crease`` is the largest angle [degrees] between faces that shade smoothly.
+
+    Vertices split for texture seams are welded by place (within 1e-6 of the size) as long as they belong to the
+    same part; a crease of 0 gives every face its own flat normal.
+    """
+    if crease <= 0.0:
+        corner = np.arange(3 * len(faces))
+        return Corners(faces.reshape(-1), corner.reshape(-1, 3), corner)
+    patch = _patches(vertices, faces, part_ids, crease)
+    keys = faces.reshape(-1) * (int(patch.max()) + 1) + patch
+    unique, inverse = np.unique(keys, return_inverse=True)
+    return Corners(unique // (int(patch.max()) + 1), inverse.reshape(-1, 3), unique % (int(patch.max()) + 1))
+
+
+def _patches(
+    vertices: np.ndarray, faces: np.ndarray, part_ids: np.ndarray | None, crease: float
+) -> Int[np.ndarray, " K"]:
+    """Smooth patch of each corner (three per face in order)."""
+    from scipy.sparse import coo_matrix
+    from scipy.sparse.csgraph import connected_components
+
+    normals = face_normals(vertices, faces)
+    half = topology.HalfEdges.of(_places(vertices, part_ids)[faces])
+    edge, mate = half.couples
+    opposite = half.start[edge] == half.end[mate]  # neighbours are wound the same way
+    edge, mate = edge[opposite], mate[opposite]
+    face, other = edge // 3, mate // 3
+    smooth = np.einsum("ij,ij->i", normals[face], normals[other]) > np.cos(np.radians(crease))
+    edge, mate = edge[smooth], mate[smooth]
+    # The half-edge of the neighbour runs the other way: its end lies where ours starts.
+    links_a = np.concatenate([edge, _next(edge)])
+    links_b = np.concatenate([_next(mate), mate])
+    size = 3 * len(faces)
+    graph = coo_matrix((np.ones(len(links_a), dtype=np.int8), (links_a, links_b)), shape=(size, size))
+    return connected_components(graph, directed=False)[1].astype(np.int64)
+
+
+def _places(vertices: np.ndarray, part_ids: np.ndarray | None) -> Int[np.ndarray, " V"]:
+    """A number per vertex, equal for vertices of one part that lie at the same place."""
+    low = vertices.min(axis=0)
+    step = max(float(np.linalg.norm(vertices.max(axis=0) - low)), 1e-300) * 1e-6
+    columns = np.round((vertices - low) / step).astype(np.int64)
+    return row_ids(columns if part_ids is None else np.column_stack([columns, part_ids]))
+
+
+def _next(corner: Int[np.ndarray, " M"]) -> Int[np.ndarray, " M"]:
+    """The corner that follows in the same face."""
+    return corner - corner % 3 + (corner + 1) % 3

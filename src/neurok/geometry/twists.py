@@ -12,7 +12,7 @@ from math import factorial
 import numpy as np
 from jaxtyping import Float
 
-from neurok.geometry.lie import GENERATORS, rotation_vector, skew
+from neurok.geometry.lie import GENERATORS
 
 TERMS = 28
 """Of the power series below: enough for several full turns."""
@@ -112,46 +112,10 @@ def exponential(
     return np.moveaxis(found.turns, -1, 0).reshape(*batch, 3, 3), found.shifts.T.reshape(*batch, 3)
 
 
-def logarithm(turns: Float[np.ndarray, "*B 3 3"], shifts: Float[np.ndarray, "*B 3"]) -> Float[np.ndarray, "*B 6"]:
-    """The shortest twists of rigid motions."""
-    omega = rotation_vector(turns)
-    angle = np.maximum(np.linalg.norm(omega, axis=-1, keepdims=True), 1e-9)
-    axis, half = omega / angle, 0.5 * angle
-    lean = half / np.tan(half)
-    velocity = lean * shifts + (1.0 - lean) * axis * (axis * shifts).sum(axis=-1, keepdims=True)
-    return np.concatenate([omega, velocity - half * np.cross(axis, shifts)], axis=-1)
-
-
 def twists_about(twists: Float[np.ndarray, "*B 6"], points: Float[np.ndarray, "*C 3"]) -> np.ndarray:
     """Twists about the origin as twists about other points: v + ω × p."""
     moved = twists[..., 3:] + np.cross(twists[..., :3], points)
     return np.concatenate([np.broadcast_to(twists[..., :3], moved.shape), moved], axis=-1)
-
-
-def common_twist(
-    twists: Float[np.ndarray, "H 6 D"],
-    centers: Float[np.ndarray, "H 3"],
-    areas: Float[np.ndarray, " H"],
-    radii: Float[np.ndarray, " H"],
-) -> Float[np.ndarray, "H 6 D"]:
-    """The motion of one rigid body nearest to those of its pieces, in least squares, again about the centre of each.
-
-    Args:
-        twists: Of the pieces, each about its own centre.
-        centers: Of the pieces.
-        areas: How much each piece counts.
-        radii: How far the points of a piece lie from its centre, so that turns and shifts are weighed as they are seen.
-    """
-    share = areas / areas.sum()
-    middle = share @ centers
-    # Moving the centre from the middle of the body to that of a piece: v' = v + ω × (c - middle).
-    arms = skew(centers - middle)
-    carry = np.tile(np.eye(6), (len(centers), 1, 1))
-    carry[:, 3:, :3] = -arms
-    weight = np.sqrt(share)[:, None] * np.concatenate([np.tile(radii[:, None], 3), np.ones((len(radii), 3))], axis=1)
-    rows = (carry * weight[:, :, None]).reshape(-1, 6)
-    wanted = (twists * weight[:, :, None]).reshape(len(rows), -1)
-    return carry @ np.linalg.lstsq(rows, wanted, rcond=None)[0]
 
 
 def apply(matrices: Float[np.ndarray, "m k N"], vectors: Float[np.ndarray, "k N"]) -> Float[np.ndarray, "m N"]:

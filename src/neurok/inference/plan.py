@@ -3,7 +3,8 @@
 Bodies are the parts that a file names, labels that were given, or pieces that the grouping network puts together. The
 search moves them along lines until they collide or detach; the joint network has seen joints of other objects; the
 grouping network tells which bodies move at all. These are weighed here and nowhere else: ``infer``, ``articulate``,
-``sample``, ``pose``, ``simulate`` and exports read the plan. The learned prior says what bends.
+``sample``, ``pose``, ``simulate`` and exports read the plan. What bends is said by
+materials (``Model.plan``).
 """
 
 from __future__ import annotations
@@ -24,7 +25,6 @@ from neurok.bodyplan.plan import BodyPlan, Origin, PlannedBody, connected_pieces
 from neurok.bodyplan.search import Search, search_joints
 from neurok.core import Asset, Mesh
 from neurok.errors import NeurokError
-from neurok.geometry.operators import face_areas
 from neurok.hub import has_weights, load_model
 from neurok.inference.evidence import (
     CALIBRATION,
@@ -38,8 +38,6 @@ from neurok.inference.evidence import (
 )
 
 if TYPE_CHECKING:
-    from neurok.inference.prior import LearnedPrior
-    from neurok.learned.deformation.handles import HandleModel
     from neurok.learned.ensemble import Ensemble
     from neurok.learned.grouping import Grouper, Groups
     from neurok.learned.views.network import ViewModel
@@ -48,7 +46,7 @@ if TYPE_CHECKING:
 Method = Literal["auto", "learned", "search"]
 Thing = Mesh | Asset | str | Path
 
-JOINT_WEIGHTS, PRIOR_WEIGHTS, PIECE_WEIGHTS, VIEW_WEIGHTS = "articulation", "deformation", "pieces", "views"
+JOINT_WEIGHTS, PIECE_WEIGHTS, VIEW_WEIGHTS = "articulation", "pieces", "views"
 """Names of the shipped weights behind the learned sources."""
 
 NO_WEIGHTS = "none"
@@ -61,7 +59,6 @@ def plan(
     labels: Int[np.ndarray, " N"] | None = None,
     method: Method = "auto",
     joint_weights: Ensemble | str | Path | None = None,
-    prior_weights: HandleModel | str | Path | None = None,
     piece_weights: Grouper | str | Path | None = None,
     view_weights: ViewModel | str | Path | None = None,
     given_parts: bool = True,
@@ -73,7 +70,6 @@ def plan(
         labels: A number for each face or vertex that says which body it belongs to.
         method: ``search`` asks geometry alone, ``learned`` needs weights, ``auto`` takes them where there are any.
         joint_weights: Of the articulation network; the shipped ones by default.
-        prior_weights: Of the deformation model; the shipped ones by default.
         piece_weights: Of the grouping network; the shipped ones by default. ``none`` leaves it out.
         view_weights: Of the network that sees motion from outside; the shipped ones by default. ``none`` leaves it out.
         given_parts: Whether parts that the file names are its bodies; otherwise, and where none of them moves but they
@@ -84,7 +80,6 @@ def plan(
         labels=labels,
         method=method,
         joint_weights=joint_weights,
-        prior_weights=prior_weights,
         piece_weights=piece_weights,
         view_weights=view_weights,
         given_parts=given_parts,
@@ -99,7 +94,6 @@ class PlanStudy:
     search: Search | None
     """What was tried; nothing for an object of one body."""
 
-    prior: LearnedPrior | None
     method: Literal["learned", "search"]
     evidence: Evidence = field(default_factory=dict)
     """What the networks and the search say of each body, before it is calibrated."""
@@ -114,15 +108,13 @@ def study(
     labels: Int[np.ndarray, " N"] | None = None,
     method: Method = "auto",
     joint_weights: Ensemble | str | Path | None = None,
-    prior_weights: HandleModel | str | Path | None = None,
     piece_weights: Grouper | str | Path | None = None,
     view_weights: ViewModel | str | Path | None = None,
     given_parts: bool = True,
-    use_prior: bool = True,
     least: float | None = None,
 ) -> PlanStudy:
-    """The plan with its evidence; arguments as in ``plan``, whether the learned prior is asked what bends, and how
-    probable joints of the plan are at least: likelier right than wrong by default."""
+    """The plan with its evidence; arguments as in ``plan``, and how probable joints of the plan are at least: likelier
+    right than wrong by default."""
     given, chosen = mesh_of(thing), choose_method(method, joint_weights)
     grouper = find_grouper(piece_weights) if chosen == "learned" else None
     viewer = find_viewer(view_weights) if chosen == "learned" else None
@@ -136,11 +128,7 @@ def study(
     found, search, evidence, planned = weighed.found, weighed.search, weighed.evidence, weighed.plan
     if search is not None and not planned.moving and found.is_cut(given):  # creases alone make no bodies
         search, planned = None, _one_body(given).plan()
-    prior = None
-    if chosen == "learned" and found.origin == "pieces" and use_prior:
-        prior = find_prior(planned.mesh, prior_weights)
-        planned = _with_bends(planned, prior)
-    return PlanStudy(planned, search, prior, chosen, evidence, found.groups)
+    return PlanStudy(planned, search, chosen, evidence, found.groups)
 
 
 @dataclass(frozen=True, eq=False)
@@ -280,17 +268,6 @@ def _ask_networks(found: _Bodies, ensemble: Ensemble) -> tuple[Search, Evidence]
     return prediction.search, gather_evidence(prediction, found.groups, found.seen)
 
 
-def _with_bends(plan: BodyPlan, prior: LearnedPrior | None) -> BodyPlan:
-    """The plan in which bodies bend that have no joint and of which most of the surface does by the prior."""
-    if prior is None:
-        return plan
-    areas, parts = face_areas(plan.mesh.vertices, plan.mesh.faces), plan.mesh.face_parts
-    bending = np.bincount(parts, areas * ~prior.rigid[prior.patches.handles.face_groups], len(plan.bodies))
-    soft = bending > 0.5 * np.bincount(parts, areas, len(plan.bodies))
-    bodies = (replace(body, bends=body.joint is None and bool(soft[k])) for k, body in enumerate(plan.bodies))
-    return replace(plan, bodies=tuple(bodies))
-
-
 def asset_of(thing: Thing) -> Asset:
     """An object as an asset, loaded if it is a path."""
     if isinstance(thing, str | Path):
@@ -315,17 +292,6 @@ def choose_method(method: Method, weights: Any = None) -> Literal["learned", "se
     if method == "search" or (method == "auto" and weights is None and not has_weights(JOINT_WEIGHTS)):
         return "search"
     return "learned"
-
-
-def find_prior(mesh: Mesh, weights: HandleModel | str | Path | None = None) -> LearnedPrior | None:
-    """What the deformation model says of a mesh; nothing where there are no weights of the handle model."""
-    from neurok.inference.prior import LearnedPrior
-    from neurok.learned.deformation.handles import HandleModel
-
-    if weights is None and not has_weights(PRIOR_WEIGHTS):
-        return None
-    model = _model(weights, "deformation")
-    return LearnedPrior.of(mesh, model) if isinstance(model, HandleModel) else None
 
 
 def find_grouper(weights: Grouper | str | Path | None = None) -> Grouper | None:
@@ -354,6 +320,6 @@ def see_surface(mesh: Mesh, viewer: ViewModel | None) -> SeenObject | None:
     return SeenObject.of(mesh, viewer)
 
 
-def _model(weights: Any, task: Literal["articulation", "deformation", "pieces", "views"]) -> Any:
+def _model(weights: Any, task: Literal["articulation", "pieces", "views"]) -> Any:
     """A model as it was given, or the one that a name stands for; the shipped one of the task by default."""
     return load_model(weights or task, task) if weights is None or isinstance(weights, str | Path) else weights

@@ -1,10 +1,14 @@
-"""The learned space of the point model: vertices follow the sampled points nearest to them."""
+"""The latent space of a mesh: poses that the deformation network holds plausible, along the directions that move most.
+
+Vertices follow the sampled points nearest to them.
+"""
 
 from __future__ import annotations
 
 import copy
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import torch
@@ -13,28 +17,59 @@ from torch import Tensor
 
 from neurok.core.mesh import Mesh, UnitBox, frame_change
 from neurok.errors import NeurokError
-from neurok.inference.prior import vertex_groups, vertex_weights
-from neurok.kinematics.screws import (
-    PRIOR_REACH,
-    Reduction,
-    ReductionMode,
-    leading,
-    whole,
-)
+from neurok.geometry.topology import vertex_labels
 from neurok.kinematics.space import KinematicSpace, ShapeMotion, lifted_features
 from neurok.learned.deformation import dual
 from neurok.learned.deformation.batch import Rest
 from neurok.learned.deformation.points import Cloud, PointContext, PointModel, follow
 from neurok.learned.subject import Patches, patches_of
 
+ReductionMode = Literal["gram", "paper", "none"]
+
+MAX_DIMENSION = 16
+"""Most coordinates of a reduced space: a step of a simulation costs as much."""
+
+ENERGY = 0.9999
+"""Share of the spectrum that coordinates shall hold, if their number allows."""
+
+PRIOR_REACH = 6.0
+"""How far from the mean of the prior coordinates are plausible [standard deviations]. The tails are heavy: most drawers
+are shut, and an open one is far away. Seen on training objects."""
+
 SAMPLES = 8
 """Points of each patch of the surface, as in training."""
 
-ANCHORS = 2
-"""Samples whose motion stands for that of their patch where time matters."""
-
 CHUNK = 24
 """States that go through the network at once."""
+
+
+@dataclass(frozen=True, eq=False)
+class Reduction:
+    """The few orthonormal directions of a latent along which an object moves (active subspace method)."""
+
+    basis: Float[np.ndarray, "Z D"]
+    spectrum: Float[np.ndarray, " S"]
+    """Eigenvalues, largest first: mean squared displacement per unit step along each direction."""
+
+    captured: float
+    """Share of the spectrum that the basis holds."""
+
+    @staticmethod
+    def whole(size: int) -> Reduction:
+        """No reduction at all."""
+        return Reduction(np.eye(size), np.ones(size), 1.0)
+
+    @staticmethod
+    def leading(matrix: Float[np.ndarray, "Z Z"], dim: int | None) -> Reduction:
+        """Leading eigenvectors of the mean square of the derivatives; by default as many as hold 99.99 %, at most
+        16."""
+        values, vectors = np.linalg.eigh(matrix)
+        values, vectors = np.maximum(values[::-1], 0.0), vectors[:, ::-1]
+        share = np.cumsum(values) / max(float(values.sum()), 1e-300)
+        keep = dim if dim is not None else int(np.clip(np.searchsorted(share, ENERGY) + 1, 1, MAX_DIMENSION))
+        keep = min(keep, len(values))
+        signs = np.sign(vectors[np.abs(vectors[:, :keep]).argmax(axis=0), np.arange(keep)])
+        return Reduction(np.ascontiguousarray(vectors[:, :keep] * signs), values, float(share[keep - 1]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,8 +77,8 @@ class PointSpace(KinematicSpace):
     """The plausible poses of one mesh; ``q = 0`` is the mesh as it is.
 
     ``decode`` blends the dual quaternions of all samples. ``features`` and ``shape``, which matching and the simulator
-    use, let each patch of the surface follow one rigid motion, that of the samples in its middle: the decoder is then
-    asked for four times fewer points.
+    use, let each patch of the surface follow one rigid motion, that of the sample in its middle: the decoder is then
+    asked for eight times fewer points.
     """
 
     rest: Mesh
@@ -79,6 +114,11 @@ class PointSpace(KinematicSpace):
         return True
 
     @property
+    def steps_per_slopes(self) -> int:
+        """Derivatives of the network cost thirty times its values."""
+        return 3
+
+    @property
     def dim(self) -> int:
         return self.reduction.basis.shape[1]
 
@@ -92,19 +132,18 @@ class PointSpace(KinematicSpace):
     @cached_property
     def features(self) -> Float[np.ndarray, "V K"]:
         """Weights times homogeneous rest positions: x = features @ Y(q)."""
-        return lifted_features(self.rest.vertices, vertex_weights(self.rest, self.patches))
+        return lifted_features(self.rest.vertices, _patch_weights(self.rest, self.patches))
 
     @cached_property
     def unity(self) -> Float[np.ndarray, " K"]:
         return np.tile([0.0, 0.0, 0.0, 1.0], self.patches.handles.count)
 
     @cached_property
-    def _anchors(self) -> Int[Tensor, "H A"]:
-        """The samples nearest to the middle of each patch."""
+    def _anchors(self) -> Int[Tensor, " H"]:
+        """The sample nearest to the middle of each patch."""
         points = self.context.cloud.points[0].unflatten(0, (-1, SAMPLES))
         apart = (points - points.mean(dim=1, keepdim=True)).norm(dim=-1)
-        rows = apart.topk(ANCHORS, dim=1, largest=False).indices
-        return rows + SAMPLES * torch.arange(len(rows))[:, None]
+        return apart.argmin(dim=1) + SAMPLES * torch.arange(len(points))
 
     @cached_property
     def _from_box(self) -> Float[Tensor, "3 3"]:
@@ -122,7 +161,7 @@ class PointSpace(KinematicSpace):
 
     @cached_property
     def _anchor_context(self) -> PointContext:
-        return self.context._replace(queries=self.context.queries[:, self._anchors.flatten()])
+        return self.context._replace(queries=self.context.queries[:, self._anchors])
 
     def latent(self, q: Float[Tensor, "*B D"]) -> Float[Tensor, "*B K C"]:
         """The latent that coordinates stand for."""
@@ -144,12 +183,9 @@ class PointSpace(KinematicSpace):
         return dual.compose(self._said(self.latent(q), self.context), self._back_to_rest.expand(len(q), -1, -1))
 
     def patch_motions(self, q: Float[Tensor, "B D"]) -> Float[Tensor, "B H 8"]:
-        """Rigid motion of every patch: the mean of its anchors."""
-        count, anchors = len(q), self._anchors
-        back = self._back_to_rest[:, anchors.flatten()].expand(count, -1, -1)
-        moved = dual.compose(self._said(self.latent(q), self._anchor_context), back)
-        rows = torch.arange(anchors.numel()).view(1, -1, ANCHORS).expand(count, -1, -1)
-        return dual.blend(moved, rows, torch.full(rows.shape, 1.0 / ANCHORS, dtype=q.dtype))
+        """Rigid motion of every patch: that of its anchor."""
+        back = self._back_to_rest[:, self._anchors].expand(len(q), -1, -1)
+        return dual.compose(self._said(self.latent(q), self._anchor_context), back)
 
     def decode(self, q: Tensor) -> Tensor:
         """Vertex positions at ``q``."""
@@ -247,7 +283,7 @@ class LatentMotion(ShapeMotion):
 
 
 def infer_points(mesh: Mesh, model: PointModel, mode: ReductionMode = "gram", dim: int | None = None) -> PointSpace:
-    """The kinematic space of a mesh by the point model; arguments as in ``infer_space``."""
+    """The latent space of a mesh; ``mode`` and ``dim`` as in ``neurok.infer``."""
     size = model.config.tokens * model.config.latent
     if dim is not None and not 1 <= dim <= size:
         raise NeurokError(f"dim must lie in 1..{size}, got {dim}.")
@@ -257,16 +293,16 @@ def infer_points(mesh: Mesh, model: PointModel, mode: ReductionMode = "gram", di
     box = UnitBox.around(patches.points[there], mesh.up)
     points = torch.from_numpy(box.to_box(patches.points[there, :SAMPLES])).float()[None]
     groups, areas = torch.from_numpy(patches.groups[there])[None], torch.from_numpy(patches.areas[there]).float()[None]
-    rest = Rest(points, points.mean(dim=2), groups, areas, torch.ones_like(groups, dtype=torch.bool))
+    rest = Rest(points, groups, areas, torch.ones_like(groups, dtype=torch.bool))
     with torch.no_grad():
         context = model.encode_rest(rest)
         z0, prior = model.encode_pose(context, context.cloud.points)[0][0], model.prior(context)[0]
     if mode == "none":
-        reduction = whole(size)
+        reduction = Reduction.whole(size)
     else:
         reduction = reduce_points(model, context, areas[0], prior, mode, dim)
     boxed = box.to_box(mesh.vertices)
-    near, weight = _follow_in_parts(context.cloud, boxed, vertex_groups(mesh, patches), model.config.neighbours)
+    near, weight = _follow_in_parts(context.cloud, boxed, _patch_groups(mesh, patches), model.config.neighbours)
     wide = z0.double(), prior.double()
     return PointSpace(mesh, model, context, patches, *wide, reduction, near, weight, box)
 
@@ -297,7 +333,20 @@ def reduce_points(
             value = (moved * torch.randn(moved.shape, generator=generator)).sum()
         slopes.append(torch.autograd.grad(value, z)[0].flatten(1))
     slope = torch.cat(slopes).double().numpy()
-    return leading(slope.T @ slope / probes, dim)
+    return Reduction.leading(slope.T @ slope / probes, dim)
+
+
+def _patch_groups(mesh: Mesh, patches: Patches) -> Int[np.ndarray, " V"]:
+    """The group of components each vertex belongs to."""
+    return vertex_labels(mesh.faces, patches.handles.face_groups, mesh.vertex_count)
+
+
+def _patch_weights(mesh: Mesh, patches: Patches) -> Float[np.ndarray, "V H"]:
+    """How much each vertex follows each patch."""
+    index, weight = patches.handles.weights(mesh.vertices, _patch_groups(mesh, patches))
+    out = np.zeros((mesh.vertex_count, patches.handles.count))
+    np.add.at(out, (np.arange(mesh.vertex_count)[:, None], index), weight)
+    return out
 
 
 def _expand(context: PointContext, count: int) -> PointContext:

@@ -12,6 +12,7 @@ import numpy as np
 from jaxtyping import Float
 
 from neurok.core import Surface, Texture
+from neurok.core.surface import to_linear, to_srgb
 from neurok.errors import FormatError
 from neurok.io.files import Files, read_bytes, resolve_inside
 from neurok.io.parsing import decode_name
@@ -20,18 +21,14 @@ from neurok.io.parsing import decode_name
 def linear_from_srgb(colors: Float[np.ndarray, "N C"]) -> Float[np.ndarray, "N 4"]:
     """RGB or RGBA from 0..1 sRGB to linear light; alpha is left as it is and 1 when absent."""
     colors = np.clip(np.asarray(colors, dtype=np.float64), 0.0, 1.0)
-    rgb = colors[:, :3]
-    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     alpha = colors[:, 3:4] if colors.shape[1] > 3 else np.ones((len(colors), 1))
-    return np.concatenate([linear, alpha], axis=1)
+    return np.concatenate([to_linear(colors[:, :3]), alpha], axis=1)
 
 
 def srgb_from_linear(colors: Float[np.ndarray, "N 4"]) -> Float[np.ndarray, "N 4"]:
     """RGBA from linear light to 0..1 sRGB; alpha is left as it is."""
     colors = np.clip(colors, 0.0, 1.0)
-    rgb = colors[:, :3]
-    display = np.where(rgb <= 0.0031308, rgb * 12.92, 1.055 * rgb ** (1 / 2.4) - 0.055)
-    return np.concatenate([display, colors[:, 3:]], axis=1)
+    return np.concatenate([to_srgb(colors[:, :3]), colors[:, 3:]], axis=1)
 
 
 def srgb_bytes(colors: Float[np.ndarray, "N 4"]) -> np.ndarray:

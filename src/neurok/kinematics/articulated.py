@@ -241,7 +241,7 @@ class SkinnedSpace(TreeSpace):
         return BONE_SWING
 
     @property
-    def learned_bends(self) -> SkinnedSpace | None:
+    def own_bends(self) -> SkinnedSpace | None:
         """What moves on bones, as long as nothing says how stiff it is."""
         return self if self.dim else None
 

@@ -18,7 +18,7 @@ from neurok.core.mesh import Mesh
 from neurok.geometry.topology import unique_edges
 from neurok.kinematics.elastic_modes import ElasticModes, elastic_modes
 from neurok.kinematics.lattice import LATTICE, Lattice, LatticeConfig, spread_points
-from neurok.kinematics.screws import Reduction, ScrewSpace
+from neurok.kinematics.screws import ScrewSpace
 from neurok.kinematics.space import KinematicSpace, lifted_features
 from neurok.kinematics.strain_limits import StrainLimits, strain_limits
 
@@ -77,11 +77,6 @@ class ElasticSpace(ScrewSpace):
         return "elastic"
 
     @property
-    def learned_bends(self) -> None:
-        """Those it was given are among its modes."""
-        return None
-
-    @property
     def names(self) -> tuple[str, ...]:
         return tuple(f"mode {k} ({frequency:.2g} Hz)" for k, frequency in enumerate(self.frequencies))
 
@@ -135,7 +130,7 @@ def elastic_space(
         materials: Material of each vertex.
         thickness: Of sheets, for each face, in mesh units.
         fixed: Vertices that stay where they are; without any the object floats.
-        bends: Learned poses whose directions join the modes.
+        bends: Poses of its own, as those of its animation, whose directions join the modes.
         membrane: E t of the sheet in each face, which resists being stretched in its plane [N/m].
         hard: Vertices of what is rigid: each connected piece of it moves as one, exactly.
         most_sag: Share of its size by which its own weight deforms it at most; all of it is stiffer if it must be.
@@ -145,7 +140,7 @@ def elastic_space(
     clamped = np.zeros(len(lattice.nodes), dtype=bool)
     if fixed is not None and len(fixed):
         clamped = lattice.near(_clamped_points(mesh, fixed, lattice))
-    extra = None if bends is None else _learned_fields(mesh, bends, lattice)
+    extra = None if bends is None else _own_fields(mesh, bends, lattice)
     modes = elastic_modes(lattice, clamped, config.modes, extra)
     least = STANDARD_GRAVITY / (most_sag * mesh.size * mesh.unit)
     modes = replace(modes, values=modes.values * max(1.0, least / max(float(modes.values[0]), 1e-300)))
@@ -175,8 +170,6 @@ def joined_parts(mesh: Mesh, parts: list[tuple[ElasticSpace, Bool[np.ndarray, " 
         weights=weights,
         centers=centers,
         screws=screws,
-        middle=np.zeros(dim),
-        reduction=Reduction(np.eye(dim), np.ones(dim), 1.0),
         facts={"coordinates": float(dim), "handles": float(handles)},
         stiffness=block_diag(*[space.stiffness for space, _ in parts]),
         viscosity=joined("viscosity"),
@@ -214,8 +207,8 @@ def _clamped_points(mesh: Mesh, fixed: Int[np.ndarray, " n"], lattice: Lattice) 
     return np.concatenate([points, dense * lattice.sides])
 
 
-def _learned_fields(mesh: Mesh, bends: KinematicSpace, lattice: Lattice) -> Float[np.ndarray, "D N 3"]:
-    """How learned poses would move the nodes [m]: as the nearest vertices."""
+def _own_fields(mesh: Mesh, bends: KinematicSpace, lattice: Lattice) -> Float[np.ndarray, "D N 3"]:
+    """How poses of its own would move the nodes [m]: as the nearest vertices."""
     from scipy.spatial import cKDTree
 
     slopes = bends.shape(np.zeros((1, bends.dim)))[1][0]
@@ -245,8 +238,6 @@ def _carried(
         weights=weights,
         centers=centers / mesh.unit,
         screws=screws,
-        middle=np.zeros(count),
-        reduction=Reduction(np.eye(count), np.ones(count), 1.0),
         facts={
             "coordinates": float(count),
             "handles": float(len(centers)),

@@ -38,7 +38,7 @@ class LinearSpace(KinematicSpace):
             raise NeurokError("The basis of a linear space must be finite.")
 
     @property
-    def learned_bends(self) -> LinearSpace | None:
+    def own_bends(self) -> LinearSpace | None:
         """What moves in the span of its own frames, as long as nothing says how stiff it is."""
         return self if self.swing is not None and self.dim else None
 

@@ -65,10 +65,6 @@ class MixedSpace(KinematicSpace):
         return True
 
     @property
-    def learned_bends(self) -> ScrewSpace | None:
-        return self.screws.learned_bends
-
-    @property
     def rigid_joints(self) -> Articulation:
         return self.joints
 

@@ -112,11 +112,6 @@ class KinematicSpace:
         return tuple(f"q{k}" for k in range(self.dim))
 
     @property
-    def caution(self) -> str:
-        """One sentence about what a user should doubt; empty if nothing."""
-        return ""
-
-    @property
     def is_length(self) -> Bool[np.ndarray, " D"]:
         """Coordinates in mesh units; the others are angles [rad] or plain numbers."""
         return np.zeros(self.dim, dtype=bool)
@@ -163,6 +158,11 @@ class KinematicSpace:
         return False
 
     @property
+    def steps_per_slopes(self) -> int:
+        """So many steps of a search share derivatives: more than one where they cost far more than the values."""
+        return 1
+
+    @property
     def is_loose(self) -> bool:
         """Whether the first six coordinates shift and turn the whole object about its middle."""
         return False
@@ -170,8 +170,8 @@ class KinematicSpace:
     # What carries the vertices.
 
     @property
-    def learned_bends(self) -> KinematicSpace | None:
-        """The learned motions of what bends, as directions that an elastic space may take over."""
+    def own_bends(self) -> KinematicSpace | None:
+        """Motions of its own in which it bends, as directions that an elastic space may take over."""
         return None
 
     @property

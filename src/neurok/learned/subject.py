@@ -1,7 +1,7 @@
 """Subjects: objects boiled down to the few hundred points and the motion that training needs.
 
-A subject holds up to ``HANDLES`` patches of its surface with ``POINTS`` samples each, who blends with whom, and a
-motion that says where those points go: joints (posed on the fly) or the frames of a clip.
+A subject holds up to ``HANDLES`` patches of its surface with ``POINTS`` samples each, and a motion that says where
+those points go: joints (posed on the fly) or the frames of a clip.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from neurok.core import Articulation, Asset, Joint, Mesh
 from neurok.core.mesh import AXIS_INDEX
 from neurok.errors import NeurokError
 from neurok.geometry import lie
-from neurok.geometry.handles import BLEND, Handles, find_handles
+from neurok.geometry.handles import Handles, find_handles
 from neurok.geometry.joint_tree import AT_REST, JointTree
 from neurok.geometry.operators import face_areas
 
@@ -96,8 +96,6 @@ class Subject:
     points: Float[np.ndarray, "H N 3"]
     """Samples of each handle's patch at rest, in the unit of the mesh."""
 
-    blend_index: Int[np.ndarray, "H N K"]
-    blend_weight: Float[np.ndarray, "H N K"]
     groups: Int[np.ndarray, " H"]
     areas: Float[np.ndarray, " H"]
     """Share of the surface that each handle stands for; zero for absent handles."""
@@ -136,8 +134,6 @@ def subject_of(asset: Asset, seed: int = 0) -> Subject:
     """Boil an asset down; it needs joints or a clip."""
     mesh, patches = asset.mesh, patches_of(asset.mesh, seed)
     corners = mesh.faces[patches.faces]
-    owners = patches.handles.face_groups[patches.faces.reshape(-1)]
-    index, weight = patches.handles.weights(patches.points.reshape(-1, 3), owners)
     motion: JointMotion | FrameMotion
     if asset.articulation is not None and asset.articulation.dof:
         motion = JointMotion.of(asset.articulation, asset.articulation.vertex_parts[corners[..., 0]])
@@ -149,8 +145,6 @@ def subject_of(asset: Asset, seed: int = 0) -> Subject:
         raise NeurokError(f"'{mesh.name}' has neither joints nor a clip; training needs something that moves.")
     return Subject(
         patches.points.astype(np.float32),
-        index.reshape(HANDLES, POINTS, BLEND).astype(np.int16),
-        weight.reshape(HANDLES, POINTS, BLEND).astype(np.float32),
         patches.groups,
         patches.areas.astype(np.float32),
         motion,

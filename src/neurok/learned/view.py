@@ -51,15 +51,6 @@ class Pairs:
 
     points: Float[np.ndarray, "B H N 3"]
     displaced: Float[np.ndarray, "B S H N 3"]
-    rotations: Float[np.ndarray, "B S H 3 3"]
-    """Local rigid motion of each handle from rest ..."""
-
-    shifts: Float[np.ndarray, "B S H 3"]
-    """... and the shift of its centre."""
-
-    centers: Float[np.ndarray, "B H 3"]
-    blend_index: Int[np.ndarray, "B H N K"]
-    blend_weight: Float[np.ndarray, "B H N K"]
     groups: Int[np.ndarray, "B H"]
     areas: Float[np.ndarray, "B H"]
     present: Bool[np.ndarray, "B H"]
@@ -86,22 +77,15 @@ def draw(subject: Subject, config: ViewConfig, rng: np.random.Generator) -> dict
     scale = rng.uniform(0.75, 1.25, size=3) if config.augment else np.ones(3)
     present = _some_components(subject, rng) if config.augment and rng.random() < SPARSE else subject.present
     if isinstance(subject.motion, JointMotion):
-        states, rotations = _posed(subject, subject.motion, pick, scale, config, rng)
+        states = _posed(subject, subject.motion, pick, scale, config, rng)
     else:
-        states, rotations = _framed(subject.motion, rows, pick, scale, config, rng)
+        states = _framed(subject.motion, rows, pick, scale, config, rng)
     turn = _random_turn(subject.up, rng) if config.augment else UPRIGHT[subject.up]
-    states, rotations = states @ turn.T, turn @ rotations @ turn.T
-    rest = states[0]
-    states = UnitBox.around(rest[present]).to_box(states)
-    centers = states.mean(axis=2)
+    states = states @ turn.T
+    states = UnitBox.around(states[0][present]).to_box(states)
     return {
         "points": states[0].astype(np.float32),
         "displaced": states[1:].astype(np.float32),
-        "rotations": rotations.astype(np.float32),
-        "shifts": (centers[1:] - centers[0]).astype(np.float32),
-        "centers": centers[0].astype(np.float32),
-        "blend_index": subject.blend_index[rows, pick].astype(np.int64),
-        "blend_weight": subject.blend_weight[rows, pick],
         "groups": subject.groups,
         "areas": np.where(present, subject.areas, 0.0).astype(np.float32),
         "present": present,
@@ -141,14 +125,11 @@ def _posed(
     scale: Float[np.ndarray, "3"],
     config: ViewConfig,
     rng: np.random.Generator,
-) -> tuple[Float[np.ndarray, "C H N 3"], Float[np.ndarray, "S H 3 3"]]:
+) -> Float[np.ndarray, "C H N 3"]:
     rows = np.arange(len(pick))[:, None]
     transforms = motion.transforms(joint_states(motion, config.targets, config.augment, rng), scale)
     each = transforms.take(motion.point_parts[rows, pick], axis=1)
-    states = lie.apply_each(each, subject.points[rows, pick] * scale)
-    rotation = transforms[..., :3, :3]
-    relative = rotation[1:] @ np.swapaxes(rotation[:1], -1, -2)
-    return states, relative[:, motion.handle_parts]
+    return lie.apply_each(each, subject.points[rows, pick] * scale)
 
 
 def _framed(
@@ -158,22 +139,12 @@ def _framed(
     scale: Float[np.ndarray, "3"],
     config: ViewConfig,
     rng: np.random.Generator,
-) -> tuple[Float[np.ndarray, "C H N 3"], Float[np.ndarray, "S H 3 3"]]:
+) -> Float[np.ndarray, "C H N 3"]:
     chosen = rng.integers(len(motion.frames), size=config.targets + 1)
     if not config.augment or rng.random() < 0.5:
         chosen[0] = 0
     # A soft body is as plausible when stretched evenly; along one axis its rotations would shear.
-    full = motion.frames[chosen] * scale[0]
-    states = full[:, rows, pick]
-    return states, local_rotations(full)
-
-
-def local_rotations(states: Float[np.ndarray, "C H N 3"]) -> Float[np.ndarray, "S H 3 3"]:
-    """Best rotation of each handle's samples from the first state to each other one (Kabsch)."""
-    centred = states - states.mean(axis=2, keepdims=True)
-    covariance = np.einsum("shni,hnj->shij", centred[1:], centred[0], optimize=True).astype(np.float64)
-    covariance += 1e-9 * np.eye(3) * np.trace(covariance, axis1=-2, axis2=-1)[..., None, None] + 1e-15 * np.eye(3)
-    return lie.nearest_rotation(covariance)
+    return motion.frames[chosen][:, rows, pick] * scale[0]
 
 
 def _random_turn(up: int, rng: np.random.Generator) -> Float[np.ndarray, "3 3"]:

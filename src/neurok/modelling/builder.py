@@ -10,8 +10,11 @@ from jaxtyping import Float
 
 from neurok.core import Articulation, Asset, Joint, Mesh, Surface
 from neurok.core.articulation import JointKind
+from neurok.core.mesh import Authored
 from neurok.geometry import lie
+from neurok.geometry.operators import find_corners
 from neurok.modelling.shapes import AXES, Shape, Triple, join
+from neurok.modelling.textures import unwrapped
 
 
 class Link:
@@ -98,22 +101,42 @@ class Builder:
         return Asset(mesh, articulation=articulation, provenance=about)
 
     def mesh(self) -> Mesh:
-        pieces = [(shape, surface, part.index) for part in self.parts for shape, surface in part.pieces]
+        pieces = [
+            (shape if shape.uv is not None else unwrapped(shape, surface), surface, part.index)
+            for part in self.parts
+            for shape, surface in part.pieces
+        ]
         return mesh_of_pieces(pieces, [part.name for part in self.parts], self.name)
 
 
 def mesh_of_pieces(pieces: Sequence[tuple[Shape, Surface, int]], part_names: Sequence[str], name: str) -> Mesh:
-    """One mesh of shapes, each with its surface and the number of its part."""
+    """One mesh of shapes, each with its surface and the number of its part.
+
+    With texture coordinates it has normals, too: vertices are split along creases, smooth places stay so across seams.
+    """
     whole = join([shape for shape, _, _ in pieces])
+    part_ids = np.concatenate([np.full(len(shape.vertices), index) for shape, _, index in pieces])
+    vertices, faces, uv, authored = whole.vertices, whole.faces, whole.uv, None
+    if uv is not None:
+        corners = find_corners(vertices, faces, part_ids)
+        normals = corners.normals(vertices, faces)
+        vertices, uv, part_ids, faces = (
+            vertices[corners.source],
+            uv[corners.source],
+            part_ids[corners.source],
+            corners.faces,
+        )
+        authored = Authored(vertices, normals)
     surfaces = list(dict.fromkeys(surface for _, surface, _ in pieces))
     number = {surface: k for k, surface in enumerate(surfaces)}
     return Mesh(
-        whole.vertices,
-        whole.faces,
-        uv=whole.uv,
-        part_ids=np.concatenate([np.full(len(shape.vertices), index) for shape, _, index in pieces]),
+        vertices,
+        faces,
+        uv=uv,
+        part_ids=part_ids,
         part_names=tuple(part_names),
         surfaces=tuple(surfaces),
         face_surfaces=np.concatenate([np.full(len(shape.faces), number[surface]) for shape, surface, _ in pieces]),
         name=name,
+        authored=authored,
     )

@@ -10,7 +10,6 @@ import numpy.typing as npt
 from jaxtyping import Float, Int
 
 from neurok.geometry import lie
-from neurok.geometry.topology import split_by_face_label
 from neurok.modelling import profiles
 from neurok.modelling.profiles import Number
 
@@ -76,20 +75,6 @@ class Shape:
         low, high = self.bounds
         pick = ["xyz".index(u), "xyz".index(v)]
         return replace(self, uv=((self.vertices - low) / (high - low))[:, pick])
-
-    def mapped(self, scale: Number = 1, offset: Triple = (0, 0), along: int | None = None) -> Shape:
-        """With texture coordinates projected along the nearest axis of each face (split there), ``scale`` per unit.
-
-        Where a face shows the axis ``along``, that one runs along v.
-        """
-        a, b, c = (self.vertices[self.faces[:, i]] for i in range(3))
-        label = np.abs(np.cross(b - a, c - a)).argmax(axis=1)
-        old, faces, side = split_by_face_label(self.faces, label)
-        vertices = self.vertices[old]
-        axes = [[v, u] if along == u else [u, v] for u, v in ((2, 1), (0, 2), (0, 1))]
-        pick = np.array(axes)[side]
-        uv = np.take_along_axis(vertices, pick, axis=1) * scale + np.asarray(offset, dtype=np.float64)
-        return Shape(vertices, faces, uv)
 
 
 def join(shapes: Iterable[Shape]) -> Shape:

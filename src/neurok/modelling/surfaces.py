@@ -5,8 +5,9 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 
-from neurok.core.surface import Surface, Texture
+from neurok.core.surface import Surface, Texture, to_linear
 
 WOODS = {
     "oak": "#c49a6c", "walnut": "#6b4630", "beech": "#d9b382", "cherry": "#9a5436", "ash": "#d8c7a8", "teak": "#a0703f",
@@ -22,16 +23,11 @@ METALS = {
 }  # fmt: skip
 
 
-def _rgb(hex_color: str) -> np.ndarray:
-    """Red, green and blue of an sRGB colour such as ``#c49a6c``, each 0..255."""
-    return np.array([int(hex_color[i : i + 2], 16) for i in (1, 3, 5)], dtype=np.float64)
-
-
-def linear(hex_color: str) -> tuple[float, float, float]:
-    """An sRGB colour such as ``#c49a6c`` in linear light."""
-    srgb = _rgb(hex_color) / 255.0
-    light = np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
-    return float(light[0]), float(light[1]), float(light[2])
+def linear(color: str | npt.ArrayLike) -> tuple[float, float, float]:
+    """An sRGB colour, such as ``#c49a6c`` or three numbers 0..1, in linear light."""
+    srgb = [int(color[i : i + 2], 16) / 255.0 for i in (1, 3, 5)] if isinstance(color, str) else color
+    red, green, blue = to_linear(np.asarray(srgb, dtype=np.float64)).tolist()
+    return red, green, blue
 
 
 @lru_cache(maxsize=512)
@@ -70,90 +66,18 @@ def glow(color: str = "#fff1c9", strength: float = 1.0) -> Surface:
     return Surface("glow", (*rgb, 1.0), 0.0, 0.5, emissive=(rgb[0] * strength, rgb[1] * strength, rgb[2] * strength))
 
 
-@lru_cache(maxsize=8)
-def grained_wood(kind: str = "oak", size: int = 512) -> Surface:
-    """Wood with drawn grain, running along v; tiles."""
-    rng = np.random.default_rng(sum(map(ord, kind)))
-    u, v = np.meshgrid(np.arange(size) / size, np.arange(size) / size)
-    warp = sum(
-        rng.uniform(0.2, 0.5) / k**1.5 * np.sin(2 * np.pi * (k * v + rng.integers(0, 2) * u) + rng.uniform(0, 6.3))
-        for k in (1, 2, 3)
-    )
-    rings = 0.5 + 0.5 * np.sin(2 * np.pi * (12 * u + 0.3 * warp))
-    fibres = np.repeat(rng.normal(size=(1, size)), size, axis=0) + 0.5 * np.repeat(
-        rng.normal(size=(size // 64, size)), 64, axis=0
-    )
-    shade = 1.0 - 0.10 * rings**3 + 0.022 * fibres
-    warm = np.array([1.0, 0.97, 0.92]) ** (3.0 * (1.0 - shade[..., None]))
-    pixels = np.clip(_rgb(WOODS[kind]) * shade[..., None] * warm, 0, 255).astype(np.uint8)
-    return Surface(f"{kind} grain", (1.0, 1.0, 1.0, 1.0), 0.0, 0.55, Texture.from_pixels(pixels, f"{kind}_grain"))
-
-
-@lru_cache(maxsize=8)
-def woven(color: str = "#5d7f8c", accent: str = "#f0e6d2", size: int = 512) -> Surface:
-    """A woven fabric with a woven-in pattern of diamonds; tiles."""
-    u, v = np.meshgrid(np.arange(size) / size, np.arange(size) / size)
-    rng = np.random.default_rng(7)
-    cells = 6
-    diamond = np.abs((u * cells) % 1 - 0.5) + np.abs((v * cells) % 1 - 0.5)
-    line = np.clip(1.0 - np.abs(diamond - 0.42) / 0.045, 0, 1) + np.clip(1.0 - diamond / 0.09, 0, 1)
-    weft, warp = np.sin(2 * np.pi * 96 * u) * np.sign(np.sin(2 * np.pi * 48 * v)), np.sin(2 * np.pi * 96 * v)
-    threads = 0.5 + 0.25 * weft + 0.25 * warp
-    shade = 0.86 + 0.16 * threads + 0.02 * rng.normal(size=u.shape)
-    mix = np.clip(line, 0, 1)[..., None] * 0.85
-    pixels = np.clip((_rgb(color) * (1 - mix) + _rgb(accent) * mix) * shade[..., None], 0, 255).astype(np.uint8)
-    return Surface("woven fabric", (1.0, 1.0, 1.0, 1.0), 0.0, 0.95, Texture.from_pixels(pixels, "woven"))
-
-
 @lru_cache(maxsize=2)
 def screen(width: int = 800, height: int = 500) -> Surface:
-    """A computer's screen: a landscape at dusk with two windows and a task bar."""
+    """A computer's screen: hills at dusk and a window with lines of text."""
     u, v = np.meshgrid(np.linspace(0, 1, width), np.linspace(1, 0, height))
-    sky = _mix((28, 42, 94), (244, 158, 120), (1.0 - v[..., None]) ** 1.3)
-    sun = np.exp(-(((u - 0.66) / 0.1) ** 2 + ((v - 0.42) * height / width / 0.1) ** 2))[..., None]
-    picture = sky + sun * np.array([90.0, 80.0, 40.0])
-    for base, amplitude, near, far in (
-        (0.36, 0.07, (96, 74, 118), 3.0),
-        (0.24, 0.06, (62, 56, 98), 5.0),
-        (0.12, 0.05, (30, 34, 66), 8.0),
-    ):
-        ridge = base + amplitude * (np.sin(far * u * 2.1 + base * 40) + 0.4 * np.sin(far * u * 5.3 + 1.0))
-        picture = np.where((v < ridge)[..., None], np.array(near, dtype=np.float64), picture)
-    pixels = np.clip(picture, 0, 255)
-    _window(pixels, 0.07, 0.16, 0.52, 0.72, (250, 250, 252), (92, 124, 180))
-    _window(pixels, 0.45, 0.42, 0.86, 0.86, (36, 40, 52), (120, 190, 160))
-    pixels[int(0.94 * height) :] = 0.35 * pixels[int(0.94 * height) :] + 0.65 * np.array([20.0, 22.0, 34.0])
-    icons = ("#ee6055", "#f7b24c", "#7dbe6e", "#56a0dc", "#9678d2", "#e6e6ec", "#5ac8c8")
-    for k, icon in enumerate(icons):
-        x = int((0.34 + 0.05 * k) * width)
-        pixels[int(0.955 * height) : int(0.985 * height), x : x + int(0.022 * width)] = _rgb(icon)
+    pixels = np.array([28.0, 42.0, 94.0]) + np.array([216.0, 116.0, 26.0]) * ((1.0 - v) ** 1.3)[..., None]
+    for base, color in ((0.36, (96, 74, 118)), (0.24, (62, 56, 98)), (0.12, (30, 34, 66))):
+        ridge = base + 0.05 * (np.sin((8.0 - 9.0 * base) * u + base * 40) + 0.4 * np.sin(25.0 * u + 1.0))
+        pixels[v < ridge] = color
+    top, bottom, left, right = int(0.16 * height), int(0.72 * height), int(0.07 * width), int(0.52 * width)
+    pixels[top:bottom, left:right], pixels[top : top + 18, left:right] = 250.0, 215.0
+    lengths = np.random.default_rng(left).uniform(0.35, 0.95, (bottom - top - 42) // 14) * (right - left - 40)
+    for k, length in enumerate(lengths.astype(int)):
+        pixels[top + 30 + 14 * k : top + 35 + 14 * k, left + 14 : left + 14 + length] = (140, 146, 160)
     texture = Texture.from_pixels(np.clip(pixels, 0, 255).astype(np.uint8), "screen")
     return Surface("screen", (1.0, 1.0, 1.0, 1.0), 0.0, 0.25, texture)
-
-
-def _mix(a: tuple[int, int, int], b: tuple[int, int, int], t: np.ndarray) -> np.ndarray:
-    return np.asarray(a, dtype=np.float64) * (1 - t) + np.asarray(b, dtype=np.float64) * t
-
-
-def _window(
-    pixels: np.ndarray,
-    x0: float,
-    y0: float,
-    x1: float,
-    y1: float,
-    paper: tuple[int, int, int],
-    ink: tuple[int, int, int],
-) -> None:
-    """Draw a window with a title bar, three buttons and lines of text, in place."""
-    height, width = pixels.shape[:2]
-    top, bottom, left, right = int(y0 * height), int(y1 * height), int(x0 * width), int(x1 * width)
-    pixels[top + 8 : bottom + 8, left + 8 : right + 8] *= 0.6
-    pixels[top:bottom, left:right] = paper
-    pixels[top : top + 18, left:right] = np.asarray(paper) * 0.82 + 10
-    for k, dot in enumerate(((238, 96, 85), (247, 178, 76), (125, 190, 110))):
-        pixels[top + 6 : top + 12, left + 8 + 12 * k : left + 14 + 12 * k] = dot
-    rng = np.random.default_rng(left)
-    for k, y in enumerate(range(top + 30, bottom - 12, 14)):
-        indent = 14 + 16 * int(rng.integers(0, 3))
-        length = int((right - left - 40 - indent) * rng.uniform(0.35, 0.95))
-        pixels[y : y + 5, left + indent : left + indent + length] = np.asarray(ink if k % 4 == 0 else (140, 146, 160))

@@ -173,7 +173,7 @@ def refine_pose(
 def check_refinable(space: KinematicSpace) -> None:
     """Refuse spaces that say exactly what can move."""
     if space.weights is None or space.articulation is not None:
-        raise NeurokError("Only poses of a learned space can be refined: joints and clips say exactly what can move.")
+        raise NeurokError("Only poses on bones can be refined: joints, clips and the latent say exactly what can move.")
 
 
 def simplest(poses: Sequence[Pose], slack: float = 0.0, config: PoseConfig | None = None) -> Pose:

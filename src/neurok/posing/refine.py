@@ -181,8 +181,6 @@ EQUIVALENCE = 1.015
 """Fits whose errors differ by less than this count as equal: the simpler or the less displaced one is taken."""
 
 BENDING_IMPROVEMENT = 0.93  # What the space holds to be rigid may bend if that brings the error down to this share
-FAR_FROM_SPACE = 0.5
-"""A pose whose distance refinement brings down to this share was far from the space: bones are tried as well."""
 
 SEPARATION = 0.03  # Surfaces that coincide at rest, and are nearer than this in the pose, coincide again in the end
 RIGID_WEIGHT = 1.0 - 1e-6  # A vertex that follows one handle to this share belongs to a rigid part

@@ -27,6 +27,9 @@ from neurok.geometry.sampling import SurfaceSamples, sample_surface
 class FeatureMap(Protocol):
     """What registration needs of a space: x = features @ Y(q), with and without derivatives of Y."""
 
+    @property
+    def steps_per_slopes(self) -> int: ...
+
     def shape(self, q: Float[np.ndarray, "B D"]) -> tuple[Float[np.ndarray, "B K 3"], Float[np.ndarray, "B D K 3"]]: ...
 
     def values(self, q: Float[np.ndarray, "B D"]) -> Float[np.ndarray, "B K 3"]: ...
@@ -267,11 +270,16 @@ def _descend(task: _Task, starts: Float[np.ndarray, "S D"]) -> list[tuple[Float[
     q = starts.copy()
     best = [(start, np.inf) for start in starts]
     previous, active = np.full(len(q), np.inf), np.arange(len(q))
+    slopes: dict[int, Float[np.ndarray, "D K 3"]] = {}
     for iteration in range(config.iterations):
-        values, slopes = task.space.shape(q[active])
+        if iteration % task.space.steps_per_slopes:
+            values = task.space.values(q[active])
+        else:
+            values, found = task.space.shape(q[active])
+            slopes = dict(zip(active.tolist(), found, strict=True))
         remaining = []
-        for k, value, slope in zip(active, values, slopes, strict=True):
-            step, distance = _newton_step(task, value, slope, q[k])
+        for k, value in zip(active.tolist(), values, strict=True):
+            step, distance = _newton_step(task, value, slopes[k], q[k])
             if distance < best[k][1]:
                 best[k] = (q[k].copy(), distance)
             if iteration >= config.least_iterations and previous[k] - distance < config.stall * previous[k]:

@@ -19,7 +19,6 @@ from neurok.errors import MeshError, NeurokError, shown
 from neurok.geometry.sampling import sample_surface
 from neurok.io import load
 from neurok.io.npz_arrays import read_array
-from neurok.kinematics.skeleton import skeleton_space
 from neurok.kinematics.space import KinematicSpace, clip_of, decode, on_vertices, through_states
 from neurok.model import SpaceName, Thing, Weights, understand
 from neurok.posing.pose import (
@@ -31,7 +30,6 @@ from neurok.posing.pose import (
     refine_pose,
     simplest,
 )
-from neurok.posing.refine import BENDING_IMPROVEMENT, FAR_FROM_SPACE
 from neurok.posing.registration import longest_side
 from neurok.posing.verdict import Measure, PoseJudge, to_vertices
 
@@ -171,7 +169,7 @@ def pose(
             measure = judge.to_points(points, partial)
             poses = _fit(found, points, seed, partial, config)
         if deform and not poses[-1].is_close:
-            best = _refined(poses, points, seed, config)
+            best = refine_pose(poses[-1], points, seed, poses[:-1])
             return _judged(best, judge, measure, (), model.why(best.space, space))
         best = simplest(poses, config.partial_tolerance * poses[-1].residual if partial else 0.0, config)
     best, obstructions = free_pose(best)
@@ -202,19 +200,6 @@ def _fit(
         if poses[-1].is_close:
             break
     return poses
-
-
-def _refined(poses: Sequence[Pose], points: Float[np.ndarray, "N 3"], seed: int, config: PoseConfig) -> Pose:
-    """The pose fitted closer; again from bones where the space said little and the target bends what it holds rigid."""
-    start = poses[-1]
-    best = refine_pose(start, points, seed, poses[:-1])
-    if start.space.is_loose or best.residual > FAR_FROM_SPACE * start.residual:
-        return best
-    bones = skeleton_space(start.space.rest, loose=True)
-    if bones is None:
-        return best
-    bent = refine_pose(pose_to_points(bones, points, seed, config=config), points, seed)
-    return bent if bent.residual < BENDING_IMPROVEMENT * best.residual else best
 
 
 def free_states(

@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from neurok.core import Surface
+from neurok.core.surface import to_linear
 
 CLAY = Surface(name="clay", base_color=(0.50, 0.44, 0.39, 1.0), roughness=0.75)
 """Meshes that say nothing about their look."""
@@ -38,8 +39,3 @@ def part_color(index: int) -> tuple[float, float, float]:
     import colorsys
 
     return colorsys.hsv_to_rgb(index * 0.618034 % 1.0, 0.45 + 0.2 * (index % 3) / 2.0, 0.85)
-
-
-def to_linear(srgb: Float[np.ndarray, "*S"]) -> Float[np.ndarray, "*S"]:
-    """sRGB 0..1 to linear light."""
-    return np.where(srgb <= 0.04045, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)

@@ -150,7 +150,7 @@ def _softened(body: Body, entry: SceneObject) -> Body:
     """The body in its elastic space if it is soft, held where it is pinned; what is said of its space is believed."""
     if entry.space not in ("auto", "learned", "elastic") or body.materials is None:
         return body
-    if entry.space != "elastic" and body.poses.learned_bends is None and not body.stuff.is_soft.any():
+    if entry.space != "elastic" and body.poses.own_bends is None and not body.stuff.is_soft.any():
         return body
     if body.poses.stiffness is not None:  # it is elastic already, but may be pinned only now
         if not entry.pins or not body.free:

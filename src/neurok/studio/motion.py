@@ -13,10 +13,11 @@ from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
 from neurok.core import Clip, Mesh, Skin, Surface
+from neurok.core.surface import to_linear
 from neurok.geometry import lie
 from neurok.geometry.sampling import farthest_points
 from neurok.io.surfaces import srgb_from_linear
-from neurok.rendering.palette import CLAY, to_linear
+from neurok.rendering.palette import CLAY
 from neurok.studio.config import StudioConfig
 
 Color = tuple[float, float, float]

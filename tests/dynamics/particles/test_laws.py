@@ -168,3 +168,17 @@ def test_plain_kernels_and_vector_snippets_move_the_same_way(law):
         ends.append((solver.positions, solver.velocities))
     np.testing.assert_allclose(ends[0][0], ends[1][0], atol=1e-5 * dx)
     np.testing.assert_allclose(ends[0][1], ends[1][1], atol=1e-4)
+
+
+@pytest.mark.slow
+def test_plain_kernels_compile_to_ptx(tmp_path):
+    import re
+
+    import plain_warp
+    import warp as wp
+
+    wp.compile_aot_module(plain_warp.MODULE, arch=80, module_dir=tmp_path, use_ptx=True)  # needs no GPU
+    (made,) = tmp_path.rglob("*.ptx")
+    entries = re.findall(r"\.entry (\w+)\((.*?)\)\s*(.*?)\n\}", made.read_text(), flags=re.DOTALL)
+    assert {name.split("_cuda_")[0].rsplit("_", 1)[0] for name, *_ in entries} == {"scatter", "add_up", "gather"}
+    assert all(body.count("\n") > 100 for *_, body in entries), "and hold what they say: snippets for the CPU are empty"

@@ -5,23 +5,9 @@ import pytest
 
 from neurok.core import Asset
 from neurok.errors import NeurokError
-from neurok.geometry.lie import axis_angle_matrix
 from neurok.learned.subject import HANDLES, POINTS, subject_of
-from neurok.learned.view import ViewConfig, draw, local_rotations, pairs, stack
+from neurok.learned.view import ViewConfig, draw, pairs
 from neurok_lab.data.shards import decode_asset, decode_subject, encode_asset, encode_subject
-
-
-def carried(batch) -> np.ndarray:
-    """The rest points moved by the rigid motion of their handle."""
-    local = batch.points - batch.centers[:, :, None]
-    turned = np.einsum("bshij,bhnj->bshni", batch.rotations, local)
-    return turned + (batch.centers[:, None] + batch.shifts)[:, :, :, None]
-
-
-def test_local_rigid_targets_reproduce_rigid_parts_exactly(chest):
-    batch = stack([draw(subject_of(chest), ViewConfig(), np.random.default_rng(s)) for s in range(6)])
-    present = batch.present[:, None, :, None, None]
-    np.testing.assert_allclose(carried(batch) * present, batch.displaced * present, atol=2e-6)
 
 
 def test_joints_of_a_subject_move_parts_as_those_of_the_object_stretched_or_not(chest):
@@ -46,23 +32,6 @@ def test_rest_states_fill_the_unit_box_and_displacements_differ(chest, wobble):
         assert extent == pytest.approx(1.0, abs=1e-5)
     moved = np.abs(batch.displaced - batch.points[:, None]).max(axis=(2, 3, 4))
     assert (moved.max(axis=1) > 0.02).all()
-
-
-def test_blend_weights_sum_to_one_and_stay_inside_a_component(chest):
-    subject = subject_of(chest)
-    rows = subject.present
-    np.testing.assert_allclose(subject.blend_weight[rows].sum(axis=-1), 1.0, atol=1e-5)
-    neighbours = subject.groups[subject.blend_index[rows]]
-    strong = subject.blend_weight[rows] > 0
-    assert (neighbours == subject.groups[rows][:, None, None])[strong].all()
-
-
-def test_kabsch_finds_a_known_rotation():
-    rng = np.random.default_rng(3)
-    turn = axis_angle_matrix(np.array([0.6, 0.0, 0.8]), 0.9)
-    rest = rng.normal(size=(1, 4, 16, 3))
-    found = local_rotations(np.concatenate([rest, rest @ turn.T + 0.3]))
-    np.testing.assert_allclose(found, np.broadcast_to(turn, (1, 4, 3, 3)), atol=1e-6)
 
 
 def test_without_augmentation_the_rest_state_is_the_stored_one(chest):
@@ -96,7 +65,6 @@ def test_items_survive_their_compact_form(chest, wobble):
         twin = decode_subject(encode_subject(subject))
         one, two = (draw(s, ViewConfig(), np.random.default_rng(1)) for s in (subject, twin))
         np.testing.assert_allclose(one["displaced"], two["displaced"], atol=1e-5)
-        np.testing.assert_allclose(one["blend_weight"], two["blend_weight"], atol=1e-3)
 
 
 def test_an_object_that_cannot_move_is_refused(chest):
@@ -118,8 +86,6 @@ def test_some_draws_lack_components_but_never_the_largest_nor_all_that_moves(che
         assert present[(subject.groups == largest) & subject.present].all()
         assert subject.motion.moves(present)
         assert (row["areas"][~present] == 0).all()
-        followed = present[row["blend_index"]] | (row["blend_weight"] == 0)
-        assert followed[present].all()
     assert 4 <= lacking <= 40
 
 

@@ -104,10 +104,10 @@ def test_principal_components_reach_a_pose_they_span(bent_sheet, rng):
 def untrained():
     import torch
 
-    from neurok.learned.deformation.handles import HandleConfig, HandleModel
+    from neurok.learned.deformation.points import PointConfig, PointModel
 
     torch.manual_seed(0)
-    return HandleModel(HandleConfig(width=32, heads=2, context_depth=1, slot_depth=1, slots=8))
+    return PointModel(PointConfig(width=16, heads=2, tokens=4, prior_depth=1, decoder_depth=1, query_depth=1))
 
 
 def test_the_learned_space_runs_and_gives_every_vertex(drawer_case, untrained, rng):

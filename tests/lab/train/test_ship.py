@@ -81,7 +81,7 @@ def test_several_runs_of_one_line_are_shipped_as_their_mean(data, tmp_path, caps
 def test_runs_of_two_tasks_or_models_are_not_shipped_together(data, examples, tmp_path):
     split = split_subjects([data])
     train(DeformationTraining(TINY, split), tmp_path / "one")
-    train(DeformationTraining(replace(TINY, model=replace(TINY.model, slots=6)), split), tmp_path / "two")
+    train(DeformationTraining(replace(TINY, model=replace(TINY.model, tokens=6)), split), tmp_path / "two")
     train(ArticulationTraining(replace(JOINT_RECIPES["smoke"], steps=1), examples), tmp_path / "joints")
     for others, word in (
         (("two",), "different models"),

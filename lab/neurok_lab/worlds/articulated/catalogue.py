@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from neurok.catalogue import Assembly, Part, draw
@@ -59,7 +57,7 @@ def jointed(assembly: Assembly, family: str, d: Sampler) -> Builder:
     for item in assembly.parts:
         parent = made[item.parent] if made else None
         solids = [_simple(placed(item.solid, pose)) for pose in item.poses]
-        surface = surface_of(replace(item.appearance, pattern="plain"))
+        surface = surface_of(item.appearance, textured=False)
         if item.hinge is not None:
             h = item.hinge
             part = builder.part(item.name, parent, h.kind, h.axis, h.origin, h.lower, h.upper)

@@ -98,10 +98,8 @@ def pieces_of(assembly: Assembly) -> list[SoftPiece]:
     out = []
     for number, (part, _) in enumerate(items):
         used, local = np.unique(faces[groups == number], return_inverse=True)
-        finish = replace(part.appearance, pattern="plain")
-        out.append(
-            SoftPiece(part.name, vertices[used], local.reshape(-1, 3), surface_of(finish), material_of(part.appearance))
-        )
+        surface = surface_of(part.appearance, textured=False)
+        out.append(SoftPiece(part.name, vertices[used], local.reshape(-1, 3), surface, material_of(part.appearance)))
     return out
 
 

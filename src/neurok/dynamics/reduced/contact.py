@@ -104,11 +104,14 @@ class Touch:
     known: Int[np.ndarray, " k"] = field(init=False)
     """Points that something is remembered of."""
 
+    clear: Float[np.ndarray, " n"] = field(init=False)
+    """How far points and a solid that bends may travel before each point can meet it."""
+
     def __post_init__(self) -> None:
         count = len(self.points.radii)
         self.slips, self.loads = np.zeros((count, 3)), np.zeros(count)
         self.marks, self.slid = np.full(count, -1, dtype=np.int64), np.zeros(count, dtype=bool)
-        self.known = np.zeros(0, dtype=np.int64)
+        self.known, self.clear = np.zeros(0, dtype=np.int64), np.zeros(count)
 
     def forget(self) -> None:
         """No point touches."""

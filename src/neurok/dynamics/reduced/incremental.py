@@ -24,7 +24,8 @@ from neurok.dynamics.reduced.config import ReducedConfig
 from neurok.dynamics.reduced.contact import MAX_NEWTON, MAX_SEARCH, Rows, rebound
 from neurok.dynamics.reduced.dry_friction import DryFriction, dry_friction_of
 from neurok.dynamics.reduced.loads import Hold, Push, WindLoad
-from neurok.dynamics.reduced.search import ContactSearch, DepthGauge, Extent
+from neurok.dynamics.reduced.record import DepthGauge
+from neurok.dynamics.reduced.search import ContactSearch, Extent
 from neurok.dynamics.reduced.shapes import shape_of, touches_between, touches_of
 from neurok.dynamics.reduced.system import State, System, solve_mass, solve_positive
 

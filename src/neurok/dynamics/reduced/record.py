@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,16 @@ from neurok.core.clip import Rollout, RolloutStatus, Skin
 from neurok.dynamics.reduced.build import Bound
 from neurok.dynamics.reduced.collocation import Diverged
 from neurok.dynamics.reduced.config import ReducedConfig
+from neurok.dynamics.reduced.contact import Touch
 from neurok.dynamics.reduced.loads import Damping, WindLoad
-from neurok.dynamics.reduced.search import DepthGauge, Extent
+from neurok.dynamics.reduced.search import ContactSearch, Extent, solid_boxes
+from neurok.dynamics.reduced.shapes import BendingSurface
 from neurok.dynamics.reduced.system import State, System
 from neurok.geometry.joint_tree import BASE_DOF
-from neurok.geometry.lie import apply, rotation_vector
+from neurok.geometry.lie import apply, rotation_vector, seen_from
+
+CHECKED_POINTS = 2000
+"""Vertices of each object that are looked at for how deep they are in something."""
 
 
 class Recorder:
@@ -257,3 +263,59 @@ def _causes(bounds: Sequence[Bound]) -> list[str]:
         "damping": any(isinstance(load, Damping) for load in loads),
     }
     return [name for name, is_there in found.items() if is_there]
+
+
+@dataclass(frozen=True, eq=False)
+class DepthGauge:
+    """How deep things are in each other at a recorded frame, on many more points than contact itself looks at."""
+
+    search: ContactSearch
+    points: tuple[Any, ...]
+    """Of each object, those that are looked at in obstacles and other objects."""
+
+    sizes: tuple[float, ...]
+
+    @staticmethod
+    def of(bounds: Sequence[Bound], search: ContactSearch) -> DepthGauge:
+        points = []
+        for bound in bounds:
+            used = np.unique(bound.body.mesh.faces)
+            points.append(bound.mechanics.points(used[:: max(1, -(-len(used) // CHECKED_POINTS))]))
+        return DepthGauge(search, tuple(points), tuple(bound.body.mesh.size for bound in bounds))
+
+    def deepest(self, motions: Sequence[Any]) -> tuple[float, float]:
+        """Largest depth in obstacles and other objects, in mesh units and as a share of the object's size."""
+        search = self.search
+        near = search.walls_near(*search.boxes([motion.y for motion in motions])) if search.has_walls else []
+        if not near:
+            return 0.0, 0.0
+        owners = {touch.points.owner for touch in near} | {touch.other for touch in near if touch.other is not None}
+        placed = {owner: self.points[owner].positions(motions[owner])[0] for owner in owners}
+        boxes = np.zeros((2, len(motions), 3))
+        for owner, x in placed.items():
+            boxes[:, owner] = x.min(axis=0), x.max(axis=0)
+        (low, high), found = solid_boxes(near, motions, boxes), [(0.0, 0)]
+        for touch, bottom, top in zip(near, low, high, strict=True):
+            owner = touch.points.owner
+            if (bottom <= boxes[1, owner]).all() and (top >= boxes[0, owner]).all():
+                found.append((_depth(touch, placed[owner], motions), owner))
+        return max(depth for depth, _ in found), max(depth / self.sizes[owner] for depth, owner in found)
+
+    def below_ground(self, positions: Sequence[Float[np.ndarray, "_ _ 3"]]) -> tuple[float, float]:
+        """Largest depth of any vertex in a plane over all frames, in the same two measures."""
+        found = [(0.0, 0)]
+        for touch in self.search.floors:
+            owner, plane = touch.points.owner, touch.solid
+            lowest = min(float((frame @ plane.normal).min()) for frame in positions[owner])
+            found.append((plane.height - lowest, owner))
+        return max(depth for depth, _ in found), max(depth / self.sizes[owner] for depth, owner in found)
+
+
+def _depth(touch: Touch, x: Float[np.ndarray, "n 3"], motions: Sequence[Any]) -> float:
+    """How deep the deepest of some points is in the solid of a touch."""
+    motion = None if touch.other is None else motions[touch.other]
+    if isinstance(touch.solid, BendingSurface):
+        gaps = touch.solid.meet(motion, x, x, np.full(len(x), -1), 0.0, np.zeros(len(x)))[0].gaps
+    else:
+        gaps = touch.solid.distance(x if motion is None else seen_from(motion.node_frame(touch.node), x))[0]
+    return max(0.0, -float(gaps.min(initial=0.0)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,6 @@ import numpy as np
 from jaxtyping import Float, Int
 
 from neurok.dynamics.colliders import HalfSpace, Meeting
-from neurok.dynamics.reduced.build import Bound
 from neurok.dynamics.reduced.contact import Found, PointSet, Touch
 from neurok.dynamics.reduced.shapes import BendingSurface
 from neurok.geometry.lie import apply, inverse, seen_from
@@ -31,9 +30,6 @@ on their way there are taken in, and the step is found again: a tenth of what ca
 ASKED = 8
 """At least one in so many points of what bends is asked how near it is to something, until others may be nearer."""
 
-CHECKED_POINTS = 2000
-"""Vertices of each object that are looked at for how deep they are in something."""
-
 
 @dataclass(eq=False)
 class Way:
@@ -43,6 +39,9 @@ class Way:
     end: Float[np.ndarray, "n 3"]
     which: Any = field(default_factory=lambda: slice(None))
     """Points that may touch something; those of the others are out of date."""
+
+    travelled: float = 0.0
+    """How far any has moved at most, from step to step."""
 
 
 @dataclass(eq=False)
@@ -247,6 +246,9 @@ class ContactSearch:
     """How far points of each object go in the present step."""
 
     dt: float = field(default=0.0, init=False)
+    _paths: dict[int, tuple[Float[np.ndarray, "n 3"], float]] = field(default_factory=dict, init=False)
+    """Where the points of a set were last, and how far they had travelled."""
+
     _touching: list[Touch] = field(default_factory=list, init=False)
     _known_levers: dict[int, Float[np.ndarray, " D"]] = field(default_factory=dict, init=False)
     _pairs: dict[tuple[int, int], list[Touch]] = field(default_factory=dict, init=False)
@@ -300,7 +302,7 @@ class ContactSearch:
         known = {id(entry.touch): entry for entry in found}
         for key, points in {id(touch.points): touch.points for touch, _ in open_ones}.items():
             way = self.ways[key]
-            self.ways[key] = Way(way.start, points.points.positions(now[points.owner])[0], way.which)
+            self.ways[key] = replace(way, end=points.points.positions(now[points.owner])[0])
         again = [(touch, self._meet(touch, which, begin, known.get(id(touch)), now)) for touch, which in open_ones]
         again += [(each[0], self._sunken(*each, known.get(id(each[0])), begin, now)) for each in self._planes]
         out, is_new = list(found), False
@@ -332,7 +334,11 @@ class ContactSearch:
     def _followed(self, points: PointSet, motions: Sequence[Any], dt: float) -> Way:
         """The ways of all points of a set, or of those that are near where the others cannot touch anything."""
         if id(points) not in self._still:
-            return _way(points, motions, dt)
+            way = _way(points, motions, dt)
+            before, travelled = self._paths.get(id(points), (way.start, 0.0))
+            way.travelled = travelled + float(np.sqrt(((way.start - before) ** 2).sum(axis=1).max(initial=0.0)))
+            self._paths[id(points)] = way.start, way.travelled
+            return way
         motion, fixed = motions[points.owner], self._still[id(points)]
         near = fixed.near(motion, dt, self.reach)
         pressed = [touch.known[touch.loads[touch.known] > 0.0] for touch in self.touches if touch.points is points]
@@ -459,14 +465,11 @@ class ContactSearch:
         for k, touch in enumerate(walls):
             groups.setdefault(id(touch.points), []).append(k)
         for key, mine in groups.items():
-            way, radii = self.ways[key], walls[mine[0]].points.radii[:, None]
-            start, end, radius = way.start[way.which], way.end[way.which], radii[way.which]
-            below, above = np.minimum(start, end) - radius, np.maximum(start, end) + radius
-            passes = ((below < high[mine, None]) & (above > low[mine, None])).all(axis=2)
-            for k, row in zip(mine, passes, strict=True):
-                if row.any():
-                    which = way.which
-                    out.append((walls[k], np.flatnonzero(row) if isinstance(which, slice) else which[row]))
+            way, radii = self.ways[key], walls[mine[0]].points.radii
+            which = np.arange(len(radii)) if isinstance(way.which, slice) else way.which
+            passes = np.zeros((len(mine), len(which)), dtype=bool)
+            found = mark_passing(way.start, way.end, radii, which, low[mine], high[mine], passes)
+            out += [(walls[k], which[row]) for k, row, is_any in zip(mine, passes, found, strict=True) if is_any]
         return out
 
     def _meet(
@@ -487,7 +490,10 @@ class ContactSearch:
         start, end, marks, faces, frame = way.start[which], way.end[which], touch.marks[which], None, None
         if isinstance(touch.solid, BendingSurface):
             reach += self.moved[touch.points.owner] + self.moved[touch.other or 0]
-            met, faces = touch.solid.meet(motion, start, end, marks, reach)
+            spent = way.travelled + touch.solid.place(motion).travelled
+            clear = touch.clear[which] - spent
+            met, faces = touch.solid.meet(motion, start, end, marks, reach, clear)
+            touch.clear[which] = clear + spent
         elif motion is None:
             met = touch.solid.meet(start, end, marks, reach)
         else:
@@ -499,79 +505,27 @@ class ContactSearch:
         return _met_in_world(touch, met, faces, frame, motion, way.start[met.which], old, begin)
 
 
-@dataclass(frozen=True, eq=False)
-class DepthGauge:
-    """How deep things are in each other at a recorded frame, on many more points than contact itself looks at."""
-
-    search: ContactSearch
-    points: tuple[Any, ...]
-    """Of each object, those that are looked at in obstacles and other objects."""
-
-    sizes: tuple[float, ...]
-
-    @staticmethod
-    def of(bounds: Sequence[Bound], search: ContactSearch) -> DepthGauge:
-        points = []
-        for bound in bounds:
-            used = np.unique(bound.body.mesh.faces)
-            points.append(bound.mechanics.points(used[:: max(1, -(-len(used) // CHECKED_POINTS))]))
-        return DepthGauge(search, tuple(points), tuple(bound.body.mesh.size for bound in bounds))
-
-    def deepest(self, motions: Sequence[Any]) -> tuple[float, float]:
-        """Largest depth in obstacles and other objects, in mesh units and as a share of the object's size."""
-        search = self.search
-        near = search.walls_near(*search.boxes([motion.y for motion in motions])) if search.has_walls else []
-        if not near:
-            return 0.0, 0.0
-        owners = {touch.points.owner for touch in near} | {touch.other for touch in near if touch.other is not None}
-        placed = {owner: self.points[owner].positions(motions[owner])[0] for owner in owners}
-        boxes = np.zeros((2, len(motions), 3))
-        for owner, x in placed.items():
-            boxes[:, owner] = x.min(axis=0), x.max(axis=0)
-        (low, high), found = solid_boxes(near, motions, boxes), [(0.0, 0)]
-        for touch, bottom, top in zip(near, low, high, strict=True):
-            owner = touch.points.owner
-            if (bottom <= boxes[1, owner]).all() and (top >= boxes[0, owner]).all():
-                found.append((_depth(touch, placed[owner], motions), owner))
-        return max(depth for depth, _ in found), max(depth / self.sizes[owner] for depth, owner in found)
-
-    def below_ground(self, positions: Sequence[Float[np.ndarray, "_ _ 3"]]) -> tuple[float, float]:
-        """Largest depth of any vertex in a plane over all frames, in the same two measures."""
-        found = [(0.0, 0)]
-        for touch in self.search.floors:
-            owner, plane = touch.points.owner, touch.solid
-            lowest = min(float((frame @ plane.normal).min()) for frame in positions[owner])
-            found.append((plane.height - lowest, owner))
-        return max(depth for depth, _ in found), max(depth / self.sizes[owner] for depth, owner in found)
-
-
 def solid_boxes(
     walls: Sequence[Touch], motions: Sequence[Any], boxes: Float[np.ndarray, "2 N 3"]
 ) -> tuple[Float[np.ndarray, "T 3"], Float[np.ndarray, "T 3"]]:
     """Boxes around solids in the world; those of what bends are around the whole object."""
     low, high = np.empty((len(walls), 3)), np.empty((len(walls), 3))
+    moved, frames = [], []
     for k, touch in enumerate(walls):
         if isinstance(touch.solid, BendingSurface):
             margin = touch.solid.half + touch.solid.reach
             low[k], high[k] = boxes[0, touch.other] - margin, boxes[1, touch.other] + margin
             continue
-        bottom, top = touch.solid.box
+        low[k], high[k] = touch.solid.box
         if touch.other is not None:
-            frame = motions[touch.other].node_frame(touch.node)
-            middle, half = apply(frame, 0.5 * (bottom + top)[None])[0], np.abs(frame[:3, :3]) @ (0.5 * (top - bottom))
-            bottom, top = middle - half, middle + half
-        low[k], high[k] = bottom, top
+            moved.append(k)
+            frames.append(motions[touch.other].node_frame(touch.node))
+    if moved:
+        frame, middle, half = np.array(frames), 0.5 * (low[moved] + high[moved]), 0.5 * (high[moved] - low[moved])
+        middle = (frame[:, :3, :3] @ middle[..., None])[..., 0] + frame[:, :3, 3]
+        half = (np.abs(frame[:, :3, :3]) @ half[..., None])[..., 0]
+        low[moved], high[moved] = middle - half, middle + half
     return low, high
-
-
-def _depth(touch: Touch, x: Float[np.ndarray, "n 3"], motions: Sequence[Any]) -> float:
-    """How deep the deepest of some points is in the solid of a touch."""
-    motion = None if touch.other is None else motions[touch.other]
-    if isinstance(touch.solid, BendingSurface):
-        gaps = touch.solid.meet(motion, x, x, np.full(len(x), -1), 0.0)[0].gaps
-    else:
-        gaps = touch.solid.distance(x if motion is None else seen_from(motion.node_frame(touch.node), x))[0]
-    return max(0.0, -float(gaps.min(initial=0.0)))
 
 
 def _clearance(solid: Any, x: Float[np.ndarray, "n 3"]) -> Float[np.ndarray, " n"]:
@@ -621,6 +575,22 @@ def corner_bounds(corners, share, plane, y, rate, ahead, since):
                     square += (place - before) ** 2
                 low, high, far = min(low, height), max(high, height), max(far, square)
     return 0.5 * (low + high) - 0.5 * share * (high - low) - plane[3], share * np.sqrt(far)
+
+
+@compiled
+def mark_passing(start, end, radii, which, low, high, passes):
+    """Mark which of some points pass each box on straight ways; whether any does."""
+    found = np.zeros(low.shape[0], dtype=np.bool_)
+    for n in range(which.shape[0]):
+        p = which[n]
+        for k in range(low.shape[0]):
+            inside = True
+            for i in range(3):
+                a, b = start[p, i], end[p, i]
+                inside &= min(a, b) - radii[p] < high[k, i] and max(a, b) + radii[p] > low[k, i]
+            if inside:
+                passes[k, n] = found[k] = True
+    return found
 
 
 def _foremost(points: PointSet, near: Int[np.ndarray, " n"], heights: Float[np.ndarray, " n"]) -> Int[np.ndarray, " m"]:

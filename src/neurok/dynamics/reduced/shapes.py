@@ -22,12 +22,16 @@ from neurok.dynamics.reduced.equations import FeatureMechanics
 from neurok.dynamics.reduced.system import State, System
 from neurok.geometry.convex import convex_hull, directions
 from neurok.geometry.lie import seen_from
+from neurok.geometry.loops import compiled
 from neurok.geometry.operators import closed_components, face_areas
 from neurok.geometry.sampling import farthest_points
 from neurok.geometry.topology import face_components
 
 MAX_TRIANGLES = 1500
 """Triangles that stand for the surface of something that bends."""
+
+MAX_CELLS = 64
+"""Cubes of the grid that finds these triangles, along its longest side."""
 
 MAX_POINTS = 400
 """Points of one rigid object that feel obstacles and other objects; more cost time and change little."""
@@ -62,6 +66,9 @@ REST_DEPTH = 3e-5
 """How deep one point sinks under the weight of its whole object, as a share of the object's size: invisible, and still
 so soft that a fall ends within a few Newton iterations."""
 
+LOST = 1e6
+"""A way that is so many times as long as the triangles are wide, or that is not a number, meets nothing."""
+
 NEIGHBOURS = 6
 """Triangles that are asked about each point: those around the nearest one."""
 
@@ -75,8 +82,24 @@ class Placed(NamedTuple):
     corners: Float[np.ndarray, "m 3 3"]
     middles: Float[np.ndarray, "m 3"]
     normals: Float[np.ndarray, "m 3"]
-    tree: cKDTree
-    """Of the middles."""
+    low: Float[np.ndarray, "3"]
+    """Lowest corner around the middles ..."""
+
+    high: Float[np.ndarray, "3"]
+    cell: float
+    """... and the size of the cubes of a grid on it."""
+
+    shape: tuple[int, ...]
+    """How many cubes there are along each axis."""
+
+    starts: Int[np.ndarray, " C"]
+    """Of each cube: where its triangles begin ..."""
+
+    order: Int[np.ndarray, " m"]
+    """... among all, sorted by their cubes."""
+
+    travelled: float
+    """How far any has moved at most, from moment to moment."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,12 +151,21 @@ class BendingSurface:
         """Where the triangles are now; from memory for the same motion."""
         if not self._recent or self._recent[0] is not motion:
             points, which = self._corners
-            corners = points.positions(motion)[0][which]
-            middles = corners.mean(axis=1)
-            across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-            normals = across / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-300)
-            self._recent[:] = [motion, Placed(corners, middles, normals, cKDTree(middles))]
-        return self._recent[1]
+            corners, middles, normals = np.empty((*which.shape, 3)), np.empty(which.shape), np.empty(which.shape)
+            last = self._recent[1] if self._recent else None
+            before, travelled = (middles, 0.0) if last is None else (last.middles, last.travelled)
+            travelled += place_triangles(points.positions(motion)[0], which, before, corners, middles, normals)
+            low, high = middles.min(axis=0), middles.max(axis=0)
+            cell = max(self.reach, float((high - low).max()) / MAX_CELLS)
+            cubes = ((middles - low) / cell).astype(np.int64)
+            shape = tuple(int(count) for count in cubes.max(axis=0) + 1)
+            cubes = np.ravel_multi_index(tuple(cubes.T), shape)
+            order = np.argsort(cubes, kind="stable")
+            starts = np.searchsorted(cubes[order], np.arange(np.prod(shape) + 1))
+            grid = low, high, cell, shape, starts, order
+            self._recent[:] = [motion, Placed(corners, middles, normals, *grid, travelled)]
+        placed: Placed = self._recent[1]
+        return placed
 
     def meet(
         self,
@@ -142,54 +174,23 @@ class BendingSurface:
         end: Float[np.ndarray, "n 3"],
         marks: Int[np.ndarray, " n"],
         reach: float,
+        clear: Float[np.ndarray, " n"],
     ) -> tuple[Meeting, Int[np.ndarray, " m"]]:
         """Like ``Collider.meet``, in the world; and the triangle that each point meets.
 
-        Marks are 0 and 1 for the two sides of a sheet.
+        Marks are 0 and 1 for the two sides of a sheet. What is surely farther than ``clear`` is not asked; for others
+        this is brought up to date.
         """
-        if not len(start):
-            return Meeting(np.zeros(0, dtype=np.int64), start, start[:, 0], marks), np.zeros(0, dtype=np.int64)
-        middles, margin = self.place(motion).middles, self.half + reach + self.reach
-        low, high = middles.min(axis=0) - margin, middles.max(axis=0) + margin
-        close = np.flatnonzero(((np.minimum(start, end) < high) & (np.maximum(start, end) > low)).all(axis=1))
-        if not len(close):
-            return Meeting(close, np.zeros((0, 3)), np.zeros(0), close), close
-        a, b = start[close], end[close]
-        gaps, normals, faces, sides = self._plane(motion, a, marks[close])
-        ahead = gaps + ((b - a) * normals).sum(axis=1)
-        # What is quick may meet another place than the one nearest to where it starts.
-        later = self._plane(motion, b, sides)
-        back = later[0] - ((b - a) * later[1]).sum(axis=1)
-        other = (gaps > 0) & (ahead > 0) & (later[0] < 0) & (back > 0)
-        gaps, normals = np.where(other, back, gaps), np.where(other[:, None], later[1], normals)
-        faces, sides = np.where(other, later[2], faces), np.where(other, later[3], sides)
-        near = np.flatnonzero((faces >= 0) & (np.minimum(gaps, gaps + ((b - a) * normals).sum(axis=1)) < reach))
-        return Meeting(close[near], normals[near], gaps[near], sides[near]), faces[near]
-
-    def _plane(
-        self, motion: Any, x: Float[np.ndarray, "n 3"], marks: Int[np.ndarray, " n"]
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Height above the surface, direction out, triangle (-1 if none is near) and side of each point."""
-        _, middles, every, tree = self.place(motion)
-        count = min(NEIGHBOURS, len(middles))
-        found = tree.query(x, k=count)[1].reshape(len(x), count)
-        normals = every[found]
-        gaps = ((x[:, None] - middles[found]) * normals).sum(axis=2)
-        closed = self.closed[found[:, 0]]
-        sides = np.where(closed, 0, np.where(marks >= 0, marks, gaps[:, 0] < 0))
-        sign = np.where(sides == 1, -1.0, 1.0)
-        # Where the surface bulges, a point outside of one neighbour is outside; in a dent the nearest decides.
-        steps = middles[found] - middles[found[:, :1]]
-        below = (steps * normals[:, :1]).sum(axis=2) < -EDGE * np.linalg.norm(steps, axis=2)
-        heights = np.where(closed[:, None] & (below | (np.arange(count) == 0)), gaps, -np.inf)
-        heights[:, 0] = sign * gaps[:, 0] - np.where(closed, 0.0, self.half)
-        best = heights.argmax(axis=1)
-        rows = np.arange(len(x))
-        normal, height = sign[:, None] * normals[rows, best], heights[rows, best]
-        aside = x - middles[found[rows, best]]
-        aside = aside - normal * (aside * normal).sum(axis=1, keepdims=True)
-        near = np.linalg.norm(aside, axis=1) < self.reach
-        return height, normal, np.where(near, found[rows, best], -1), sides
+        count = len(start)
+        which, faces, sides = np.empty((3, count), dtype=np.int64)
+        normals, gaps = np.empty((count, 3)), np.empty(count)
+        shape = self.closed, self.reach, self.half
+        met = slice(
+            meet_triangles(
+                start, end, marks, reach, clear, self.place(motion), *shape, which, faces, sides, normals, gaps
+            )
+        )
+        return Meeting(which[met], normals[met], gaps[met], sides[met]), faces[met]
 
     def feet(self, motion: Any, x: Float[np.ndarray, "n 3"], faces: Int[np.ndarray, " n"]) -> Any:
         """Points of the surface below points in the world, fixed to the surface."""
@@ -201,6 +202,134 @@ class BendingSurface:
         second, third = (vv * wu - uv * wv) / scale, (uu * wv - uv * wu) / scale
         weights = np.clip(np.stack([1.0 - second - third, second, third], axis=1), 0.0, 1.0)
         return self.mechanics.mixed_points(self.faces[faces], weights / weights.sum(axis=1, keepdims=True))
+
+
+@compiled
+def place_triangles(places, faces, before, corners, middles, normals):
+    """Corners, middles and normals of triangles between places ``(n, 3)``; how far the middles are from ``before``."""
+    far = 0.0
+    for t in range(faces.shape[0]):
+        for i in range(3):
+            for k in range(3):
+                corners[t, k, i] = places[faces[t, k], i]
+            middles[t, i] = (corners[t, 0, i] + corners[t, 1, i] + corners[t, 2, i]) / 3.0
+        square = 0.0
+        for i in range(3):
+            j, k = (i + 1) % 3, (i + 2) % 3
+            normals[t, i] = (corners[t, 1, j] - corners[t, 0, j]) * (corners[t, 2, k] - corners[t, 0, k])
+            normals[t, i] -= (corners[t, 1, k] - corners[t, 0, k]) * (corners[t, 2, j] - corners[t, 0, j])
+            square += normals[t, i] ** 2
+        for i in range(3):
+            normals[t, i] /= max(np.sqrt(square), 1e-300)
+        way = (middles[t, 0] - before[t, 0]) ** 2 + (middles[t, 1] - before[t, 1]) ** 2
+        far = max(far, way + (middles[t, 2] - before[t, 2]) ** 2)
+    return np.sqrt(far)
+
+
+@compiled
+def nearest_triangles(x, placed, found, squares):
+    """How many there are of the triangles with the middles nearest to a point, which go into ``found``, nearest first,
+    and the squares of their distances: cubes are asked ring by ring."""
+    middles, count, ring = placed.middles, 0, -1
+    at, first, last = np.empty(3, dtype=np.int64), np.empty(3, dtype=np.int64), np.empty(3, dtype=np.int64)
+    for i in range(3):
+        at[i] = int(np.floor((x[i] - placed.low[i]) / placed.cell))
+        ring = max(ring, -at[i] - 1, at[i] - placed.shape[i])
+    while count == 0 or count < found.shape[0] or squares[count - 1] > (ring * placed.cell) ** 2:
+        ring += 1
+        is_done = True
+        for i in range(3):
+            first[i], last[i] = max(at[i] - ring, 0), min(at[i] + ring, placed.shape[i] - 1)
+            is_done &= at[i] - ring < 0 and at[i] + ring >= placed.shape[i]
+        for a in range(first[0], last[0] + 1):
+            for b in range(first[1], last[1] + 1):
+                rim = max(abs(a - at[0]), abs(b - at[1])) == ring
+                for c in range(first[2], last[2] + 1):
+                    if not rim and abs(c - at[2]) != ring:
+                        continue
+                    cube = (a * placed.shape[1] + b) * placed.shape[2] + c
+                    for n in range(placed.starts[cube], placed.starts[cube + 1]):
+                        t, square = placed.order[n], 0.0
+                        for i in range(3):
+                            square += (x[i] - middles[t, i]) ** 2
+                        if count == found.shape[0] and square >= squares[count - 1]:
+                            continue
+                        k = min(count, found.shape[0] - 1)
+                        while k > 0 and squares[k - 1] > square:
+                            found[k], squares[k] = found[k - 1], squares[k - 1]
+                            k -= 1
+                        found[k], squares[k], count = t, square, min(count + 1, found.shape[0])
+        if is_done:
+            break
+    return count
+
+
+@compiled
+def plane_of_triangles(x, mark, placed, closed, reach, half, found, squares, normal):
+    """Height of a point above a surface, the triangle that tells (-1 if none is near), its side and how far the nearest
+    middle is; the direction out goes into ``normal``."""
+    middles, every, count = placed.middles, placed.normals, nearest_triangles(x, placed, found, squares)
+    nearest, height = found[0], 0.0
+    for i in range(3):
+        height += (x[i] - middles[nearest, i]) * every[nearest, i]
+    side = 0 if closed[nearest] else mark if mark >= 0 else 1 if height < 0.0 else 0
+    sign = -1.0 if side == 1 else 1.0
+    best, height = nearest, sign * height - (0.0 if closed[nearest] else half)
+    for n in range(1, count if closed[nearest] else 0):
+        # Where the surface bulges, a point outside of one neighbour is outside; in a dent the nearest decides.
+        t, slope, square, gap = found[n], 0.0, 0.0, 0.0
+        for i in range(3):
+            step = middles[t, i] - middles[nearest, i]
+            slope += step * every[nearest, i]
+            square += step * step
+            gap += (x[i] - middles[t, i]) * every[t, i]
+        if slope < -EDGE * np.sqrt(square) and gap > height:
+            best, height = t, gap
+    along, aside = 0.0, 0.0
+    for i in range(3):
+        normal[i] = sign * every[best, i]
+        along += (x[i] - middles[best, i]) * normal[i]
+    for i in range(3):
+        aside += (x[i] - middles[best, i] - along * normal[i]) ** 2
+    return height, best if np.sqrt(aside) < reach else -1, side, np.sqrt(squares[0])
+
+
+@compiled
+def meet_triangles(start, end, marks, reach, clear, placed, closed, wide, half, which, faces, sides, normals, gaps):
+    """Points on straight ways that are inside a surface, come inside, or are above it by less than ``reach``: how many;
+    what is to be known of them goes into the last five arrays."""
+    margin, count = half + reach + wide, 0
+    found = np.empty(min(NEIGHBOURS, placed.middles.shape[0]), dtype=np.int64)
+    squares, normal = np.empty(found.shape[0]), np.empty(3)
+    for p in range(start.shape[0]):
+        passes, length, drop = True, 0.0, 0.0
+        for i in range(3):
+            a, b = start[p, i], end[p, i]
+            passes &= min(a, b) < placed.high[i] + margin and max(a, b) > placed.low[i] - margin
+            length += (b - a) ** 2
+        length = np.sqrt(length)
+        if not (passes and length < LOST * wide) or clear[p] > reach + wide + half + length:
+            continue
+        gap, face, side, far = plane_of_triangles(
+            start[p], marks[p], placed, closed, wide, half, found, squares, normals[count]
+        )
+        clear[p] = far if gap > 0.0 else 0.0
+        if gap > reach + length and far > wide + half + length:
+            continue
+        for i in range(3):
+            drop += (start[p, i] - end[p, i]) * normals[count, i]
+        if 0.0 < gap < 2.0 * length and gap > drop:
+            # What is quick may meet another place than the one nearest to where it starts.
+            there = plane_of_triangles(end[p], side, placed, closed, wide, half, found, squares, normal)
+            fall = 0.0
+            for i in range(3):
+                fall += (start[p, i] - end[p, i]) * normal[i]
+            if there[0] < 0.0 and there[0] + fall > 0.0:
+                gap, face, side, drop, normals[count] = there[0] + fall, there[1], there[2], fall, normal
+        if face >= 0 and min(gap, gap - drop) < reach:
+            which[count], faces[count], sides[count], gaps[count] = p, face, side, gap
+            count += 1
+    return count
 
 
 def _spread(corners: Float[np.ndarray, "f 3 3"], count: int) -> Int[np.ndarray, " m"]:

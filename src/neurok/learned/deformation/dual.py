@@ -6,8 +6,6 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from neurok.geometry.lie_torch import quaternion_product, quaternion_to_matrix
-
 Dual = Float[Tensor, "*B 8"]
 
 
@@ -66,3 +64,21 @@ def blend(
     agree = (near[..., :4] * near[..., :1, :4]).sum(dim=-1)
     signed = torch.where(agree < 0, -weight, weight)
     return unit((near * signed[..., None]).sum(dim=2))
+
+
+def quaternion_to_matrix(quaternion: Float[Tensor, "*B 4"]) -> Float[Tensor, "*B 3 3"]:
+    """Rotation of a (w, x, y, z) quaternion; it is normalised first."""
+    w, x, y, z = (quaternion / quaternion.norm(dim=-1, keepdim=True)).unbind(-1)
+    rows = [
+        1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y),
+        2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x),
+        2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y),
+    ]  # fmt: skip
+    return torch.stack(rows, dim=-1).unflatten(-1, (3, 3))
+
+
+def quaternion_product(a: Float[Tensor, "*B 4"], b: Float[Tensor, "*B 4"]) -> Float[Tensor, "*B 4"]:
+    """The rotation ``b`` followed by ``a``."""
+    aw, av, bw, bv = a[..., :1], a[..., 1:], b[..., :1], b[..., 1:]
+    real = aw * bw - (av * bv).sum(dim=-1, keepdim=True)
+    return torch.cat([real, aw * bv + bw * av + torch.linalg.cross(av, bv)], dim=-1)

@@ -1,4 +1,4 @@
-"""The point model: a conditional VAE on points of the surface, with a fixed set of learned tokens.
+"""The deformation network (NeuROK): a conditional VAE on points of the surface, with a fixed set of learned tokens.
 
 Perceivers read the points into tokens; the decoder gives every sampled point a dual quaternion, and any other point
 follows the nearest samples of its own component.
@@ -11,16 +11,18 @@ output is about the pose, and training sits at "nothing moves".
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from neurok.errors import NeurokError
 from neurok.learned.blocks import Block, LayerNorm, drawn, fourier, fourier_width
 from neurok.learned.deformation import dual
 from neurok.learned.deformation.batch import Diagonal, PairTensors, Rest
+from neurok.learned.task import Task
 
 ELSEWHERE = 10.0
 """Added to the distance of samples of another component: farther than any in the unit box."""
@@ -40,7 +42,6 @@ REACH = 0.1
 
 @dataclass(frozen=True)
 class PointConfig:
-    decoder: Literal["points"] = "points"
     width: int = 128
     heads: int = 4
     tokens: int = 16
@@ -61,6 +62,17 @@ class PointConfig:
 
     dual_quaternions: bool = True
     """Off, points only shift."""
+
+    @staticmethod
+    def from_dict(values: dict[str, Any]) -> PointConfig:
+        """The configuration that a card or a checkpoint holds as JSON."""
+        values = dict(values)
+        if (decoder := values.pop("decoder", "points")) != "points":
+            raise NeurokError(f"It is of a network with {decoder}, which this version no longer has; train it anew.")
+        try:
+            return PointConfig(**values)
+        except TypeError as error:
+            raise NeurokError(f"This is no configuration of the deformation network: {error}.") from error
 
 
 class Cloud(NamedTuple):
@@ -205,23 +217,18 @@ class PointModel(nn.Module):
         mean, log_variance = self.encode_pose(context, pairs.displaced.flatten(0, 1).flatten(1, 2))
         return Diagonal(mean.flatten(1), log_variance.flatten(1), self.prior(context).flatten(1))
 
-    def side_loss(self, context: PointContext, pairs: PairTensors) -> Float[Tensor, ""]:
-        """Nothing beside the poses is learned."""
-        return pairs.displaced.new_zeros(())
-
-    def size(self, context: PointContext, pairs: PairTensors) -> Float[Tensor, ""]:
-        """What the latent does is for the decoder to say: it has no size of its own ..."""
-        return pairs.displaced.new_zeros(())
-
-    def surprise(self, context: PointContext, pairs: PairTensors) -> Float[Tensor, ""]:
-        """... and no likelihood in closed form."""
-        return pairs.displaced.new_zeros(())
-
-    def move_pairs(self, context: PointContext, z: Float[Tensor, "B Z"], pairs: PairTensors) -> Float[Tensor, "B P 3"]:
+    def move_pairs(self, context: PointContext, z: Float[Tensor, "B Z"]) -> Float[Tensor, "B P 3"]:
         """Where the samples of a batch go."""
         tokens = z.unflatten(1, (self.config.tokens, self.config.latent))
         motion = dual.blend(self.decode(context, tokens), context.near, context.weight)
         return dual.move(motion, context.cloud.points)
+
+
+def _describe(model: Any) -> dict[str, Any] | None:
+    return {"config": asdict(model.config)} if isinstance(model, PointModel) else None
+
+
+TASK = Task(lambda card: PointModel(PointConfig.from_dict(card["config"])), _describe)
 
 
 def spread(cloud: Cloud, count: int) -> tuple[Int[Tensor, "B K"], Float[Tensor, "B P K"]]:

@@ -143,8 +143,6 @@ void main() {
     base *= texture(base_color_map, BASE_COLOR_AT);
 #endif
     if (base.a < alpha_cutoff) discard;
-    // Glass passes light of its colour: dark glass is dark.
-    base.a *= 1.0 - clear * dot(base.rgb, vec3(0.2126, 0.7152, 0.0722));
 #ifdef UNLIT
     float seen = blend ? base.a : 1.0;
     out_color = vec4(to_srgb(base.rgb) * seen, seen);
@@ -183,6 +181,10 @@ void main() {
     vec3 f0 = mix(vec3(dielectric), base.rgb, metal);
     float alpha = max(rough * rough, 0.02);
     float nv = max(dot(n, v), 1e-3);
+    // Glass passes light of its colour, less where it is seen from the side and the way through it is long.
+    vec3 passed = pow(base.rgb, vec3(1.0 / max(nv, 0.2)));
+    base.a *= 1.0 - clear * dot(passed, vec3(0.2126, 0.7152, 0.0722));
+    diffuse *= 1.0 - clear;
 
     float down = 0.5 - 0.5 * n.y;
     vec3 ambient = mix(SKY_LIGHT * (0.25 + 0.75 * open) * open, BOUNCE_LIGHT * mix(below * below, 1.0, 0.25), down);
