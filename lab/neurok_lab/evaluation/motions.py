@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -180,9 +180,9 @@ def _as_it_is(mesh: Mesh) -> Mesh:
 
 
 def _without_seams(mesh: Mesh) -> Mesh:
-    """The mesh without parts and without the cuts between them; faces in the same order."""
+    """The bare surface without the cuts between its parts; faces in the same order."""
     vertices, place = np.unique(mesh.vertices, axis=0, return_inverse=True)
-    return replace(unlabelled(mesh), vertices=vertices, faces=place.reshape(-1)[mesh.faces])
+    return Mesh(vertices, place.reshape(-1)[mesh.faces], unit=mesh.unit, up=mesh.up, name=mesh.name)
 
 
 def _of_plan(found: Any) -> Found:

@@ -202,4 +202,11 @@ def read_views(folder: Path, split: str, kinds: Sequence[str] = tuple(SHARES)) -
     return [Shots.read(path) for path in paths]
 
 
-RECIPES = Recipes("views", {"base": ViewRecipe(), "smoke": ViewRecipe(steps=6, warmup=2, evaluate_every=3)})
+RECIPES = Recipes(
+    "views",
+    {
+        "base": ViewRecipe(),
+        "further": ViewRecipe(steps=5_000, decay=0.9, rate=1.5e-3, evaluate_every=500),
+        "smoke": ViewRecipe(steps=6, warmup=2, evaluate_every=3),
+    },
+)

@@ -61,8 +61,8 @@ class ViewDataConfig:
     elevations: tuple[float, float] = (-0.3, 1.2)
     """Between which it is looked at [rad]."""
 
-    zoom: tuple[float, float] = (0.6, 1.05)
-    """Width of a view over that of the whole object."""
+    zoom: tuple[float, float] = (0.4, 1.05)
+    """Width of a view over that of the whole object; what a narrow one shows is of any body alike, the base too."""
 
     cells: tuple[int, int] = (48, 192)
     """Cells along an object that is melted into one surface, the logarithm drawn evenly ..."""
@@ -239,7 +239,7 @@ def _shown(
     part_bodies, _ = bodies_of(joints)
     face_bodies = part_bodies[mesh.face_parts]
     scene = Scene(mesh)
-    cameras = [_anywhere(mesh.vertices, rng, config) for _ in range(count)]
+    cameras = [_anywhere(mesh, face_bodies, rng, config) for _ in range(count)]
     views = [scene.view(camera) for camera in cameras]
     around = [scene.view(Camera.at(*way, mesh.vertices), 96) for way in ROUND]
     table = body_table(joints, part_bodies, seen_boxes([*views, *around], face_bodies, int(part_bodies.max())))
@@ -256,12 +256,17 @@ def _shown(
     }
 
 
-def _anywhere(vertices: np.ndarray, rng: np.random.Generator, config: ViewDataConfig) -> Camera:
-    """A direction and a width at random; a narrow view is of some place of the object."""
-    camera = Camera.at(rng.uniform(0, 2 * np.pi), rng.uniform(*config.elevations), vertices)
+def _anywhere(
+    mesh: Mesh, face_bodies: Int[np.ndarray, " F"], rng: np.random.Generator, config: ViewDataConfig
+) -> Camera:
+    """A direction and a width at random; a narrow view is of some face of any body alike."""
+    camera = Camera.at(rng.uniform(0, 2 * np.pi), rng.uniform(*config.elevations), mesh.vertices)
     zoom = rng.uniform(*config.zoom)
-    aside = np.append(rng.uniform(-1, 1, 2) * max(0.0, 1.0 - zoom) * camera.half, 0.0)
-    return Camera(camera.rotation, camera.centre + aside @ camera.rotation, zoom * camera.half)
+    body = rng.choice(np.unique(face_bodies))
+    face = mesh.faces[rng.choice(np.flatnonzero(face_bodies == body))]
+    aside = camera.rotation[:2] @ (mesh.vertices[face].mean(axis=0) - camera.centre)
+    aside = np.clip(aside, -(free := max(0.0, 1.0 - zoom) * camera.half), free)
+    return Camera(camera.rotation, camera.centre + aside @ camera.rotation[:2], zoom * camera.half)
 
 
 def cell_bodies(view: View, face_bodies: np.ndarray) -> np.ndarray:

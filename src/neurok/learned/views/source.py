@@ -19,6 +19,9 @@ from neurok.learned.views.sight import Votes, see
 SUREST = 9.0
 """Log-odds are cut off here, as those of the grouping network."""
 
+FAINT = -2.0
+"""Bodies that move with lower log-odds than this are left to the base: each of them would be swept for nothing."""
+
 LEAST_VOTES = 8
 """Votes on a body from which on it counts as seen."""
 
@@ -43,6 +46,7 @@ class SeenObject:
         """Bodies that are seen in a single surface; the base is 0."""
         seen = group_votes(self.votes)
         labels = label_faces(self.mesh, self.votes, seen)
+        labels = np.where(seen.moves[labels] > FAINT, labels, 0)
         areas = np.bincount(labels, face_areas(self.mesh.vertices, self.mesh.faces), len(seen.signs))
         if not (labels == 0).any():  # nothing is left of the base: the largest body is it
             labels = np.where(labels == areas.argmax(), 0, labels)
