@@ -99,12 +99,25 @@ def _cut_back(asset: Asset, parts: list[ExportBody]) -> None:
         is_joined = nodes[0] == 0 and carriers.get(nodes[1]) == 0
         places = articulation.transforms(_path(articulation, parts[moving].node if is_joined else 0))
         for back in np.linalg.inv(places[:, moving]) @ places[:, still]:
-            for solid in parts[still].solids:
-                vertices, faces = _around(solid)
-                piece = (lie.apply(back, vertices + origins[still]) - origins[moving], faces)
-                parts[moving].solids[:] = [
-                    kept for mine in parts[moving].solids if (kept := _without(mine, piece, gap)) is not None
-                ]
+            pieces = [
+                (lie.apply(back, vertices + origins[still]) - origins[moving], faces)
+                for vertices, faces in map(_around, parts[still].solids)
+            ]
+            _clear(parts[moving].solids, pieces, gap)
+
+
+def _clear(solids: list[CollisionSolid], pieces: list[Piece], gap: float) -> None:
+    """Cut shapes back, in place, until they are ``gap`` away from all of some pieces."""
+    boxes = [np.array([[piece[0].min(axis=0), piece[0].max(axis=0)] for piece in each]).reshape(-1, 2, 3)
+             for each in (map(_around, solids), pieces)]  # fmt: skip
+    mine, others = boxes
+    near = (mine[None, :, 0] - gap <= others[:, None, 1]).all(axis=2)
+    near &= (others[:, None, 0] - gap <= mine[None, :, 1]).all(axis=2)
+    kept: dict[int, CollisionSolid | None] = dict(enumerate(solids))
+    for other, k in np.argwhere(near).tolist():
+        if (solid := kept[k]) is not None:
+            kept[k] = _without(solid, pieces[other], gap)
+    solids[:] = [solid for solid in kept.values() if solid is not None]
 
 
 def _path(articulation: Articulation, node: int) -> Float[np.ndarray, "T D"]:
@@ -124,9 +137,6 @@ def _path(articulation: Articulation, node: int) -> Float[np.ndarray, "T D"]:
 def _without(solid: CollisionSolid, other: Piece, gap: float) -> CollisionSolid | None:
     """A shape cut back until it is ``gap`` away from another; ``None`` where hardly anything would be left."""
     vertices, faces = own = _around(solid)
-    near = (vertices.min(axis=0) - gap <= other[0].max(axis=0)).all()
-    if not near or not (other[0].min(axis=0) - gap <= vertices.max(axis=0)).all():
-        return solid
     apart, normal = separation(other, own)
     if apart >= gap:
         return solid
