@@ -125,10 +125,11 @@ def weights(path: Path, out: Path, number: int) -> None:
 def picture(path: Path, out: Path, number: int) -> None:
     """As ``generate`` reads it, and as the texture of an object that is written or weighed."""
     from neurok.generation.photo import read_photo
+    from neurok.hub import load_model
 
     match number % 3:
         case 0:
-            read_photo(path)
+            read_photo(path, load_model("pictures", "pictures"))
         case 1:
             _command("convert", str(path.with_suffix(".obj")), "--out", str(out / f"o{OUTPUTS[number % 10]}"))
         case _:

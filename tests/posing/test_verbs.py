@@ -113,7 +113,7 @@ def test_a_pose_as_close_as_points_can_tell_is_neither_sought_wider_nor_refined(
     for refine in (False, True):
         found = pose(space.rest, target=target, deform=refine, spaces=[space, unasked], seed=1)
         assert found.is_close
-        assert found.q == pytest.approx([0.8], abs=0.02)
+        assert found.q == pytest.approx([0.8], abs=0.03)
     with pytest.raises(ValueError, match="finite"):
         pose(space.rest, target=target, spaces=[boxes_that_slide(along=1), unasked], seed=1)
 
